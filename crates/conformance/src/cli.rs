@@ -1,12 +1,12 @@
 //! The command line of `conformance`.
 
-use std::io;
+use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
-use crate::answer_lines;
+use crate::{Questions, answer_lines};
 
 /// The exit code for wrong usage, and for a failure of the suite itself.
 const USAGE_OR_HARNESS: u8 = 2;
@@ -30,6 +30,18 @@ enum Command {
     /// {"error":"…"}. They are flushed whenever no further input is waiting, so that a partner may ask one
     /// question at a time.
     Decide,
+    /// Print random questions for comparing two answerers, many of them near the edges of the rules
+    Questions(QuestionsArguments),
+}
+
+#[derive(Debug, Args)]
+struct QuestionsArguments {
+    /// How many questions
+    #[arg(long, default_value_t = 20_000)]
+    count: usize,
+    /// Where the random numbers begin: the same seed prints the same questions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 /// Runs the program on the arguments of this process, and returns its exit code.
@@ -49,6 +61,17 @@ impl Command {
             Self::Decide => {
                 answer_lines(io::stdin().lock(), io::stdout().lock()).context("cannot answer questions")
             }
+            Self::Questions(arguments) => arguments.print().context("cannot print questions"),
         }
+    }
+}
+
+impl QuestionsArguments {
+    fn print(&self) -> io::Result<()> {
+        let mut output = BufWriter::new(io::stdout().lock());
+        for question in Questions::from_seed(self.seed).take(self.count) {
+            writeln!(output, "{question}")?;
+        }
+        output.flush()
     }
 }

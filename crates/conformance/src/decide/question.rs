@@ -12,7 +12,7 @@ use super::{names, overrides};
 
 pub(super) enum Question<'a> {
     Parse(ParseQuestion<'a>),
-    Session(SessionQuestion<'a>),
+    Session(Box<SessionQuestion<'a>>),
     Windows(WindowsQuestion<'a>),
 }
 
@@ -80,7 +80,9 @@ impl<'a> Question<'a> {
         type Read = for<'b> fn(&Object<'b>) -> Result<Question<'b>, Invalid>;
         const OPERATIONS: [(&str, Read); 3] = [
             ("parse", |question| ParseQuestion::read(question).map(Question::Parse)),
-            ("session", |question| SessionQuestion::read(question).map(Question::Session)),
+            ("session", |question| {
+                SessionQuestion::read(question).map(|session| Question::Session(Box::new(session)))
+            }),
             ("windows", |question| WindowsQuestion::read(question).map(Question::Windows)),
         ];
         let question = Object::of_line(line)?;
