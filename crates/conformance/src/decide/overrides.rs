@@ -58,7 +58,7 @@ pub(super) fn apply(profile: Policy, changes: &Object<'_>) -> Result<Policy, Inv
     if let Some(choice) = changes.optional("over_budget", |choice| choice.one_of(&names::OVER_BUDGET))? {
         policy = policy.over_budget(choice);
     }
-    if let Some(most) = changes.optional("max_attempts", |most| most.nullable(count))? {
+    if let Some(most) = changes.optional("max_attempts", |most| most.nullable(attempts))? {
         policy = policy.max_attempts(most);
     }
     if let Some(dates) = changes.optional("dates", |dates| dates.one_of(&names::DATES))? {
@@ -108,7 +108,7 @@ fn schedule(written: Written<'_>) -> Result<Schedule, Invalid> {
             refuse_others(&object, &["kind", "base_ms", "factor", "cap_ms"])?;
             Ok(Schedule::Exponential {
                 base_millis: object.required("base_ms", Written::natural)?,
-                factor: object.required("factor", count)?,
+                factor: object.required("factor", Written::natural)?,
                 cap_millis: object.required("cap_ms", Written::natural)?,
             })
         }
@@ -135,9 +135,9 @@ fn millis(written: Written<'_>) -> Result<Duration, Invalid> {
     written.natural().map(Duration::from_millis)
 }
 
-/// A number of attempts, or a factor.
-fn count(written: Written<'_>) -> Result<u32, Invalid> {
-    written.natural().map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+/// More attempts than can be counted are no cap that could be met.
+fn attempts(written: Written<'_>) -> Result<u32, Invalid> {
+    written.natural().map(|attempts| u32::try_from(attempts).unwrap_or(u32::MAX))
 }
 
 fn refuse_others(object: &Object<'_>, known: &[&str]) -> Result<(), Invalid> {
