@@ -6,8 +6,8 @@ object per line to standard output. Python 3.8 or later, standard library only.
 
 The file follows the specification: reading `Retry-After` (section 3), policies and profiles (sections 5
 to 8), the decision and the session (section 10), windows (section 7), and at the end the exchange of
-lines. Ids in comments (P3, B2, ...) are those of the rules. All numbers are integers of any size and all
-comparisons exact; a port with fixed-width integers saturates instead (T3).
+lines. Ids in comments (P3, B2, ...) are those of the rules. All arithmetic is on integers, and none here
+leaves the range of a signed 128-bit one.
 """
 
 import heapq
@@ -864,15 +864,12 @@ def answer_windows(question):
 
 OPERATIONS = {"parse": answer_parse, "session": answer_session, "windows": answer_windows}
 
-LONGEST_INTEGER = 4000  # characters
-
-
 def json_integer(digits):
-    """Exact for everything that could occur. Reading longer ones would take quadratic time, and Python
-    refuses them, so they saturate (T3)."""
-    if len(digits) > LONGEST_INTEGER:
-        return -(10**LONGEST_INTEGER) if digits[0] == "-" else 10**LONGEST_INTEGER
-    return int(digits)
+    """Numbers saturate on their way in, too. A longer literal is not even converted: that would take
+    quadratic time, and Python refuses it."""
+    if len(digits) > 20:
+        return -MAX if digits[0] == "-" else MAX
+    return max(-MAX, min(int(digits), MAX))
 
 
 def json_constant(name):

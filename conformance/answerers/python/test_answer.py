@@ -380,9 +380,15 @@ class Sessions(unittest.TestCase):
         self.assertNotIn("error", session("muse", [refusal(retry_after="Monday, 29-Feb-01 00:00:00 GMT")]))
 
     def test_saturation(self):
-        result = session("muse", [refusal(retry_after=str(MAX))], policy={"ceiling_ms": 10**30, "budget_ms": 10**31})
+        huge = {"ceiling_ms": 10**30, "budget_ms": 10**31}
+        result = session("muse", [refusal(retry_after=str(MAX))], policy=huge)
         self.assertEqual(result["steps"][0]["hint_ms"], MAX)
         self.assertEqual((result["waited_ms"], result["ended_at_ms"]), (MAX, MAX))
+        # The comparison is exact: the hint lies above the bound, the ceiling is the bound.
+        result = session("muse", [refusal(retry_after=str(MAX))], policy=dict(huge, over_ceiling="give_up"))
+        self.assertEqual(reason(result), "hint_above_ceiling")
+        # Numbers beyond the bound are read as the bound, so floor and ceiling are equal here.
+        self.assertNotIn("error", session("muse", [OK], policy={"floor_ms": 10**20, "ceiling_ms": 10**17}))
 
     def test_b8_contradictions(self):
         for policy in [
@@ -504,6 +510,24 @@ class Questions(unittest.TestCase):
             self.assertIn("error", ask_line(line), line[:40])
         self.assertEqual(ask_line(good % ',"x":"\\ud800"' + "\r"), {"kind": "absent"})
         self.assertEqual(ask_line(good.replace(":0", ":-" + "9" * 1000000) % ""), {"kind": "absent"})
+
+
+class Vectors(unittest.TestCase):
+    def test_vectors(self):
+        for file in ["parse.json", "session.json", "windows.json"]:
+            path = os.path.join(HERE, "..", "..", "vectors", file)
+            if not os.path.exists(path):
+                self.skipTest("the vectors are not beside this folder")
+            with open(path, encoding="utf-8") as source:
+                vectors = json.load(source)["vectors"]
+            for vector in vectors:
+                found = ask(**vector)
+                pinned = {name: found.get(name) for name in vector["expect"]}
+                self.assertEqual(
+                    json.dumps(pinned, sort_keys=True),  # as text, for 1 == True in Python
+                    json.dumps(vector["expect"], sort_keys=True),
+                    vector["id"],
+                )
 
 
 class Process(unittest.TestCase):
