@@ -16,7 +16,7 @@ import re
 import sys
 from collections import namedtuple
 
-MAX = 9007199254740991  # 2^53 - 1, where delays (P3) and the numbers of an answer (section 11) saturate
+MAX = 9007199254740991  # 2^53 - 1, where delays (P3) and the numbers of section 11 saturate
 
 
 def saturate(number):
@@ -392,79 +392,35 @@ def answer_parse(question):
 # schedule is the triple (base, factor, cap); a constant one has the factor 1.
 # ------------------------------------------------------------------------------------------------------
 
-PROFILES = {  # section 8, as far as sessions show it
-    "muse": dict(
-        retry_on={503: None},
-        enabled=True,
-        repeat_unanswered=False,
-        dates="treat_as_absent",
-        lenient_fractions=False,
-        default_backoff_ms=5000,
-        backoff=None,
-        floor_ms=1000,
-        ceiling_ms=60000,
-        over_ceiling="clamp",
-        combine="hint_only",
-        budget_ms=120000,
-        over_budget="give_up",
-        max_attempts=None,
-        jitter_per_mille=0,
-        jitter_cap_ms=None,
+# Section 8, as far as sessions show it; the rows are in the order of the table there.
+PROFILE_NAMES = "muse", "shakenfist", "alkhttp", "recommended"
+PROFILE_TABLE = [
+    (
+        "retry_on",
+        {503: None},
+        {507: "transient"},
+        {408: None, 429: None, 500: None, 502: None, 503: None, 504: None},
+        {408: None, 429: None, 502: None, 503: None, 504: None, 413: "hint", 507: "transient"},
     ),
-    "shakenfist": dict(
-        retry_on={507: "transient"},
-        enabled=False,
-        repeat_unanswered=False,
-        dates="treat_as_absent",
-        lenient_fractions=False,
-        default_backoff_ms=15000,
-        backoff=None,
-        floor_ms=1000,
-        ceiling_ms=60000,
-        over_ceiling="clamp",
-        combine="hint_only",
-        budget_ms=60000,
-        over_budget="truncate_then_try",
-        max_attempts=5,
-        jitter_per_mille=0,
-        jitter_cap_ms=None,
-    ),
-    "alkhttp": dict(
-        retry_on={408: None, 429: None, 500: None, 502: None, 503: None, 504: None},
-        enabled=True,
-        repeat_unanswered=True,
-        dates="honour",
-        lenient_fractions=False,
-        default_backoff_ms=0,
-        backoff=(100, 2, 2000),
-        floor_ms=0,
-        ceiling_ms=300000,
-        over_ceiling="clamp",
-        combine="max",
-        budget_ms=10000,
-        over_budget="truncate_then_try",
-        max_attempts=4,
-        jitter_per_mille=250,
-        jitter_cap_ms=2000,
-    ),
-    "recommended": dict(
-        retry_on={408: None, 429: None, 502: None, 503: None, 504: None, 413: "hint", 507: "transient"},
-        enabled=True,
-        repeat_unanswered=True,
-        dates="honour",
-        lenient_fractions=False,
-        default_backoff_ms=0,
-        backoff=(1000, 2, 30000),
-        floor_ms=1000,
-        ceiling_ms=120000,
-        over_ceiling="give_up",
-        combine="max",
-        budget_ms=300000,
-        over_budget="give_up",
-        max_attempts=10,
-        jitter_per_mille=500,
-        jitter_cap_ms=30000,
-    ),
+    ("enabled", True, False, True, True),
+    ("repeat_unanswered", False, False, True, True),
+    ("dates", "treat_as_absent", "treat_as_absent", "honour", "honour"),
+    ("lenient_fractions", False, False, False, False),
+    ("default_backoff_ms", 5000, 15000, 0, 0),
+    ("backoff", None, None, (100, 2, 2000), (1000, 2, 30000)),
+    ("floor_ms", 1000, 1000, 0, 1000),
+    ("ceiling_ms", 60000, 60000, 300000, 120000),
+    ("over_ceiling", "clamp", "clamp", "clamp", "give_up"),
+    ("combine", "hint_only", "hint_only", "max", "max"),
+    ("budget_ms", 120000, 60000, 10000, 300000),
+    ("over_budget", "give_up", "truncate_then_try", "truncate_then_try", "give_up"),
+    ("max_attempts", None, 5, 4, 10),
+    ("jitter_per_mille", 0, 0, 250, 500),
+    ("jitter_cap_ms", None, None, 2000, 30000),
+]
+PROFILES = {
+    name: {row[0]: row[column] for row in PROFILE_TABLE}
+    for column, name in enumerate(PROFILE_NAMES, start=1)
 }
 
 
