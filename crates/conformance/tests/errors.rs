@@ -282,9 +282,16 @@ fn a_date_needs_a_clock() {
     {
         refused(&with(date), "`now`");
     }
-    for other in ["60", "Mon, 31 Nov 2026 00:02:00 GMT", "soon"] {
+    for other in ["60", "Mon, 31 Nov 2026 00:02:00 GMT", "soon", "Sunday, 29-Feb-01 00:00:00 GMT"] {
         accepted(&with(other));
     }
+    let line = |value: &str| format!(r#"["Retry-After","{value}"]"#);
+    let date = line("Mon Nov 30 00:02:00 2026");
+    refused(&events(&format!(r#"{{"took_ms":1,"status":200,"headers":[{date}]}}"#)), "`now`");
+    refused(&events(&format!(r#"{{"took_ms":1,"outcome":"lost","headers":[{date}]}}"#)), "`now`");
+    // P8: a ninth line does not exist.
+    let nine = format!("{}{date}", format!("{},", line("60")).repeat(8));
+    accepted(&events(&format!(r#"{{"took_ms":1,"status":503,"headers":[{nine}]}}"#)));
 }
 
 #[test]
@@ -298,6 +305,26 @@ fn an_event_of_windows_is_exactly_one_thing() {
     refused(&windows(r#"{"at_ms":1}"#), "`events[0]`");
     refused(&windows(r#"{"at_ms":1,"ask":"a","record":"a","not_before_ms":5}"#), "`events[0]`");
     refused(&windows(r#"{"at_ms":1,"ask":"a","success":"a","started_ms":5}"#), "`events[0]`");
+}
+
+/// A member that nobody asks for may hold whatever JSON allows.
+#[test]
+fn what_is_ignored_is_not_looked_at() {
+    accepted(&parse(r#","x":1e999"#));
+    accepted(&parse(r#","x":"\ud800","\ud800":1"#));
+    accepted(&parse(&format!(r#","x":{}{}"#, "[".repeat(100_000), "]".repeat(100_000))));
+    refused(&parse(r#","x":NaN"#), "JSON");
+    refused(&parse(r#","x":01"#), "JSON");
+    refused(&parse(",\"x\":\"\t\""), "JSON");
+    refused(&parse(",\"\t\":1"), "JSON");
+}
+
+/// Of two members with one name the last counts, as in most languages.
+#[test]
+fn a_later_member_replaces_an_earlier_one() {
+    accepted(&parse(r#","now":"x","now":1"#));
+    refused(&parse(r#","now":1,"now":"x""#), "`now`");
+    accepted(&parse(r#","now":"x","n\u006fw":1"#));
 }
 
 /// An error repeats only the beginning of what came.

@@ -236,16 +236,13 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
         let mut members = Vec::with_capacity(8);
-        while let Some((Name(name), value)) = map.next_entry()? {
-            members.push((name, value));
+        while let Some((name, value)) = map.next_entry::<&'de RawValue, _>()? {
+            // A name with half a surrogate pair is none that is asked for; quoted, it equals no other.
+            members.push((Written(name.get()).text().unwrap_or(Cow::Borrowed(name.get())), value));
         }
         Ok(Object { members })
     }
 }
-
-/// A member's name, borrowed where it is written without escapes.
-#[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// `1*DIGIT`, saturating at [`LARGEST`].
 fn saturating(digits: &str) -> Option<u64> {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use retry_core::{
-    Dates, Join, Monotonic, Policy, Reading, Replay, RetryAfter, UnixTime, Verdict, WindowPolicy, profiles,
+    Dates, Join, MOST_LINES, Monotonic, Policy, Reading, Replay, RetryAfter, UnixTime, Verdict, WindowPolicy,
+    profiles,
 };
 
 use super::json::{Invalid, Object, Written};
@@ -40,11 +41,12 @@ pub(super) struct SessionQuestion<'a> {
 /// The end of one attempt.
 pub(super) struct AttemptEvent<'a> {
     pub(super) took_millis: u64,
-    pub(super) fate: Fate<'a>,
+    pub(super) fields: Fields<'a>,
+    pub(super) fate: Fate,
 }
 
-pub(super) enum Fate<'a> {
-    Answered { status: u16, fields: Fields<'a>, verdict: Verdict },
+pub(super) enum Fate {
+    Answered { status: u16, verdict: Verdict },
     NotSent,
     Lost,
 }
@@ -148,25 +150,22 @@ impl<'a> AttemptEvent<'a> {
         let body = event.get("body").map_or("null", Written::as_str);
         let fate = match (status.map(u16::try_from), unanswered) {
             (Some(Ok(status)), None) => {
-                Fate::Answered { status, fields, verdict: retry_middleware::verdict(body.as_bytes()) }
+                Fate::Answered { status, verdict: retry_middleware::verdict(body.as_bytes()) }
             }
             (None, Some(true)) => Fate::NotSent,
             (None, Some(false)) => Fate::Lost,
             (None, None) => return Err(Invalid::missing("status", "this or `outcome`")),
             (Some(_), _) => return Err(Invalid::because("expected `status` or `outcome`, got both")),
         };
-        Ok(Self { took_millis, fate })
+        Ok(Self { took_millis, fields, fate })
     }
 
     /// Whether a wall clock is needed to say what this event means.
     fn names_a_date(&self) -> bool {
-        let Fate::Answered { fields, .. } = &self.fate else { return false };
         // Whether a date is one does not depend on the clock, only a two-digit year's century does.
         let reading = Reading::at(UnixTime::from_seconds(0));
-        fields
-            .retry_after
-            .iter()
-            .any(|line| matches!(RetryAfter::parse([&**line], &reading), RetryAfter::Date { .. }))
+        let is_date = |line: &[u8]| matches!(RetryAfter::parse([line], &reading), RetryAfter::Date { .. });
+        self.fields.retry_after.iter().take(MOST_LINES).any(|line| is_date(line))
     }
 }
 

@@ -24,9 +24,9 @@ pub(super) fn answer(question: &SessionQuestion<'_>) -> SessionAnswer {
         clock_millis = LARGEST.min(clock_millis.saturating_add(event.took_millis));
         let head = Monotonic::from_millis(clock_millis);
         let ended = match &event.fate {
-            Fate::Answered { status, fields, verdict } => Outcome::Answered {
+            Fate::Answered { status, verdict } => Outcome::Answered {
                 status: *status,
-                hint: hint(fields, &question.policy, wall_clock(question.now, clock_millis)),
+                hint: hint(&event.fields, &question.policy, wall_clock(question.now, clock_millis)),
                 verdict: *verdict,
             },
             Fate::NotSent => Outcome::NotSent,
