@@ -13,6 +13,9 @@ use serde_json::Value;
 const RANDOM_QUESTIONS: usize = 20_000;
 const SEED: u64 = 1;
 
+/// So many random questions already reach every kind of answer.
+const REACHING: usize = 5_000;
+
 /// At most this many disagreements are shown.
 const SHOWN: usize = 20;
 
@@ -119,13 +122,11 @@ fn python_answers_random_questions_like_decide() {
 /// Random questions compare little unless most are valid and every kind of answer occurs.
 #[test]
 fn random_questions_reach_every_kind_of_answer() {
-    let questions: String = Questions::from_seed(SEED)
-        .take(RANDOM_QUESTIONS)
-        .flat_map(|question| [question, "\n".to_owned()])
-        .collect();
+    let questions: String =
+        Questions::from_seed(SEED).take(REACHING).flat_map(|question| [question, "\n".to_owned()]).collect();
     let answers = answers_of_decide(&questions);
     let errors = answers.iter().filter(|answer| answer.get("error").is_some()).count();
-    assert!((100..RANDOM_QUESTIONS / 10).contains(&errors), "{errors} errors");
+    assert!((20..REACHING / 10).contains(&errors), "{errors} errors");
     let text = answers.iter().map(Value::to_string).collect::<String>();
     let names = [
         "absent",
@@ -168,6 +169,6 @@ fn random_questions_reach_every_kind_of_answer() {
     ];
     for name in names {
         let count = text.matches(&format!("\"{name}\"")).count();
-        assert!(count >= 20, "{name}: {count}");
+        assert!(count >= 5, "{name}: {count}");
     }
 }

@@ -65,6 +65,27 @@ fn a_line_of_the_longest_length_is_read_and_a_longer_one_is_skipped() {
     assert_eq!(longer[1], ANSWER);
 }
 
+/// Section 11: a failure to write is one; wrong lines are not.
+#[cfg(target_os = "linux")]
+#[test]
+fn answers_that_cannot_be_written_end_with_2() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has a full device");
+    let mut decide = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .arg("decide")
+        .stdin(Stdio::piped())
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut questions = decide.stdin.take().expect("piped");
+    writeln!(questions, "{QUESTION}").expect("the first question is read");
+    drop(questions);
+    let ended = decide.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&ended.stderr);
+    assert!(message.starts_with("conformance: cannot answer questions: "), "{message}");
+}
+
 /// Exit codes: wrong usage is 2.
 #[test]
 fn wrong_usage_ends_with_2() {
