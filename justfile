@@ -31,3 +31,19 @@ deny:
 # Every law with ten thousand cases.
 laws:
     PROPTEST_CASES=10000 cargo nextest run -p retry-core --all-features
+
+# Fuzzes each target for half a minute. Needs a nightly toolchain and `cargo install cargo-fuzz`.
+fuzz-smoke seconds="30":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for target in $(cargo +nightly fuzz list); do
+        cargo +nightly fuzz run "$target" -- -max_total_time={{ seconds }} -rss_limit_mb=2048
+    done
+
+# Undefined behaviour and leaks, on fewer cases.
+miri:
+    PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p retry-core
+
+# Mutates retry-core; survivors belong into docs/mutants.md with their reason.
+mutants *arguments:
+    cargo mutants -p retry-core {{ arguments }}
