@@ -16,6 +16,8 @@ mod exchange;
 mod hub;
 mod refusal;
 mod server;
+#[cfg(test)]
+mod testing;
 mod tokens;
 
 pub use clock::Clock;

@@ -1,6 +1,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -57,6 +58,7 @@ impl Server {
                 error: io::Error::other(error),
             })?
             .map_err(StartError::Store)?;
+        let hub = Arc::new(hub);
         let stop = CancellationToken::new();
         let workers = hub::jobs::start(&hub, &stop);
         let router = app::router(hub, &config);

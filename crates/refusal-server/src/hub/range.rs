@@ -34,7 +34,8 @@ impl Asked {
                 None => Self::Whole,
             },
             (first, last) => {
-                let (Some(first), Some(last)) = (digits(first), if last.is_empty() { Some(u64::MAX) } else { digits(last) })
+                let (Some(first), Some(last)) =
+                    (digits(first), if last.is_empty() { Some(u64::MAX) } else { digits(last) })
                 else {
                     return Self::Whole;
                 };
@@ -87,7 +88,17 @@ mod tests {
 
     #[test]
     fn what_is_no_single_range_of_bytes_is_ignored() {
-        for value in ["", "bytes", "bytes=", "bytes=-", "lines=1-2", "bytes=5-2", "bytes=0-1,3-4", "bytes=+1-2", "bytes=a-b"] {
+        for value in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "lines=1-2",
+            "bytes=5-2",
+            "bytes=0-1,3-4",
+            "bytes=+1-2",
+            "bytes=a-b",
+        ] {
             assert_eq!(Asked::parse(Some(value), 10), Asked::Whole, "{value}");
         }
         assert_eq!(Asked::parse(None, 10), Asked::Whole);

@@ -23,7 +23,8 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let database = open(path)?;
-        let this = Self { path: path.to_owned(), open: RwLock::new(Some(database)), broken: AtomicBool::new(false) };
+        let this =
+            Self { path: path.to_owned(), open: RwLock::new(Some(database)), broken: AtomicBool::new(false) };
         this.write(tables::create_all)?;
         Ok(this)
     }
@@ -60,7 +61,8 @@ impl Database {
             self.open_anew()?;
         }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        let database = open.as_ref().ok_or_else(|| StoreError::Damaged("it could not be opened anew".into()))?;
+        let database =
+            open.as_ref().ok_or_else(|| StoreError::Damaged("it could not be opened anew".into()))?;
         let result = work(database);
         if result.is_err() && !is_usable(database) {
             self.broken.store(true, Ordering::Release);

@@ -111,3 +111,13 @@ pub(crate) fn sweep(folder: &Path, now: u64, keep: impl Fn(&str) -> bool) -> io:
     }
     Ok(removed)
 }
+
+/// Whether a file is there and is to be kept at `now`.
+pub(crate) fn is_kept(path: &Path, now: u64) -> bool {
+    path.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|until| seconds_of(until) >= now)
+}
+
+/// The list of the objects in an uploaded pack, beside the pack.
+pub(crate) fn contents_of(upload: &Path) -> PathBuf {
+    upload.with_extension("objects")
+}

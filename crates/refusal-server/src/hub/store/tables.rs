@@ -91,8 +91,8 @@ pub(crate) fn heads(
     let mut heads = Heads::new();
     for entry in table.range((repository, "")..(repository + 1, ""))? {
         let (key, head) = entry?;
-        let branch = BranchName::new(key.value().1)
-            .map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let branch =
+            BranchName::new(key.value().1).map_err(|error| StoreError::Damaged(error.to_string()))?;
         heads.insert(branch, Id::from_digest(*head.value()));
     }
     Ok(heads)

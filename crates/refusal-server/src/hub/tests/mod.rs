@@ -1,0 +1,7 @@
+//! The hub on real sockets, with its jobs held and released by the tests.
+
+mod round_trip;
+
+/// The names of the two kinds of jobs in the admin API.
+const INDEX: &str = "mpack.index";
+const PREBUILD: &str = "fetch.mpack.prebuild";
