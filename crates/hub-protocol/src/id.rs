@@ -6,6 +6,8 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+use crate::quoted::quoted;
+
 const PREFIX: &str = "sha256:";
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -70,18 +72,9 @@ impl fmt::Debug for Id {
 
 /// A text that is no id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected an id, `sha256:` and 64 lower-case hex digits, and got {}", shown(.text))]
+#[error("expected an id, `sha256:` and 64 lower-case hex digits, and got {}", quoted(.text))]
 pub struct IdError {
     text: String,
-}
-
-/// Enough of a refused text to recognise it by; an id that is too long may be megabytes too long.
-fn shown(text: &str) -> String {
-    const MAX_SHOWN: usize = 80;
-    match text.char_indices().nth(MAX_SHOWN) {
-        None => format!("\"{}\"", text.escape_debug()),
-        Some((end, _)) => format!("\"{}…\" ({} bytes)", text[..end].escape_debug(), text.len()),
-    }
 }
 
 impl FromStr for Id {

@@ -4,6 +4,7 @@ use std::fmt;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::quoted::quoted;
 use crate::{Id, IdHasher, RepositoryPath};
 
 /// One file of a snapshot.
@@ -91,7 +92,7 @@ impl Snapshot {
 
 /// Two files of which one would have to be the folder of the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the path \"{}\" is a file, and \"{}\" lies below it", .file.escape_debug(), .below.escape_debug())]
+#[error("the path {} is a file, and {} lies below it", quoted(.file), quoted(.below))]
 pub struct SnapshotError {
     file: String,
     below: String,
@@ -130,8 +131,8 @@ where
             let mut files = BTreeMap::new();
             while let Some((path, entry)) = map.next_entry::<RepositoryPath, FileEntry>()? {
                 if files.contains_key(&path) {
-                    let shown = path.as_str().escape_debug();
-                    return Err(de::Error::custom(format_args!("the path \"{shown}\" comes twice")));
+                    let path = quoted(path.as_str());
+                    return Err(de::Error::custom(format_args!("the path {path} comes twice")));
                 }
                 files.insert(path, entry);
             }
