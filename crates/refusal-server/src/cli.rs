@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter, Secret, Server, Tokens};
 
@@ -181,16 +180,38 @@ fn serve(options: Serve) -> anyhow::Result<()> {
 
 async fn run(config: Config) -> anyhow::Result<()> {
     // Before the ready line: whoever has read it may send a signal.
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = stop_signal()?;
     let server = Server::bind(config).await?;
     say(&format!("refusal-server ready on {}", server.url()))?;
-    tokio::select! {
-        _ = terminate.recv() => tracing::info!("SIGTERM: finishing what is under way"),
-        _ = interrupt.recv() => tracing::info!("SIGINT: finishing what is under way"),
-    }
+    stop.await;
+    tracing::info!("asked to stop: finishing what is under way");
     server.shutdown().await;
     Ok(())
+}
+
+/// Completes at SIGTERM or SIGINT, from now on.
+#[cfg(unix)]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Completes at Ctrl-C, from now on.
+#[cfg(not(unix))]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // Where even that cannot be had, the server runs until it is ended from outside.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    })
 }
 
 /// One line on stdout, for whoever waits for it on the other side of a pipe.

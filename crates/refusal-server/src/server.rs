@@ -42,6 +42,11 @@ impl Server {
         if config.admin_token.as_ref().is_some_and(tokens::Secret::is_empty) {
             return Err(StartError::EmptyToken);
         }
+        if let Some(url) = &config.public_url
+            && !is_base_url(url)
+        {
+            return Err(StartError::PublicUrl(url.clone()));
+        }
         let data = |error| StartError::Data { folder: config.data.display().to_string(), error };
         std::fs::create_dir_all(&config.data).map_err(data)?;
         let tokens = tokens::Tokens::open(&config.data, config.dev_token.clone()).map_err(data)?;
@@ -51,7 +56,7 @@ impl Server {
         let address =
             listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
         let opening = config.clone();
-        let hub = tokio::task::spawn_blocking(move || hub::Hub::open(&opening, tokens))
+        let hub = tokio::task::spawn_blocking(move || hub::Hub::open(&opening, address, tokens))
             .await
             .map_err(|error| StartError::Data {
                 folder: config.data.display().to_string(),
@@ -137,9 +142,18 @@ pub enum StartError {
     /// A token that everyone can read in the process list is for this machine only.
     #[error("a development token is for loopback addresses only, and {0} is none: use `token add` instead")]
     DevTokenInPublic(SocketAddr),
+    /// Presigned URLs could not start with that.
+    #[error("expected a public URL such as `https://hub.example`, got `{}`", .0.escape_debug())]
+    PublicUrl(String),
     /// An empty token would admit everyone.
     #[error("expected a token, got an empty text")]
     EmptyToken,
+}
+
+fn is_base_url(url: &str) -> bool {
+    url.parse::<http::Uri>().is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
+    })
 }
 
 async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, drain: Duration) {

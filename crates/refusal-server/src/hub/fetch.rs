@@ -45,7 +45,7 @@ pub(super) async fn post(
     let path = format!("/{}/mpacks/{}", question.name, pack.mpack_id);
     Ok(Json(FetchAnswer {
         mpack_id: pack.mpack_id,
-        url: hub.base_url(&headers) + &hub.signer.sign("GET", &path, &pack.mpack_id, expires),
+        url: hub.base_url(&headers)? + &hub.signer.sign("GET", &path, &pack.mpack_id, expires),
         size: pack.size,
         expires_at: timestamp(expires),
         branch_heads: plan.heads.clone(),
@@ -112,7 +112,7 @@ fn assess(hub: &Hub, question: &Question) -> Result<Plan, Refused> {
             }
         }
         check_indexed(hub, transaction, number, &question.request.want, &haves)?;
-        if haves.is_empty() && is_prebuilding(transaction, &repository)? {
+        if question.request.have.is_empty() && is_prebuilding(transaction, &repository)? {
             return Err(MPackNotReady { retry_after: hub.config.retry_after_prebuild }.into());
         }
         let heads = heads(&transaction.open_table(HEADS).map_err(StoreError::from)?, number)?;

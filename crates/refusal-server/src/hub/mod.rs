@@ -20,12 +20,16 @@ mod unpack;
 mod upload;
 mod walk;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post, put};
 use http::HeaderMap;
+use http::header::HOST;
+use http::uri::Authority;
 use redb::ReadableTable;
+use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -49,21 +53,24 @@ pub(crate) struct Hub {
     pub(crate) database: Database,
     pub(crate) desk: jobs::Desk,
     public_url: Option<String>,
+    address: SocketAddr,
     clock: Clock,
     tokens: Tokens,
     signer: signature::Signer,
     files: Files,
     packs: packs::Packs,
     /// How many packs are built for requests at once: each reads a part of the disk and keeps one core busy.
-    builds: tokio::sync::Semaphore,
+    builds: Semaphore,
+    /// How many packs are uploaded at once: each holds a thread while its body arrives.
+    uploads: Semaphore,
 }
 
-/// How many packs are built for requests at once.
 const BUILDS: usize = 2;
+const UPLOADS: usize = 64;
 
 impl Hub {
     /// Opens the data, or makes it, and puts unfinished jobs back into the queue. Blocks.
-    pub(crate) fn open(config: &Config, tokens: Tokens) -> Result<Self, StoreError> {
+    pub(crate) fn open(config: &Config, address: SocketAddr, tokens: Tokens) -> Result<Self, StoreError> {
         // The database first: its lock keeps a second server away from the files.
         let database = Database::open(&config.data.join("hub.redb"))?;
         let files = Files::open(&config.data)?;
@@ -75,7 +82,9 @@ impl Hub {
             public_url: config.public_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
             clock: config.clock.clone(),
             packs: packs::Packs::default(),
-            builds: tokio::sync::Semaphore::new(BUILDS),
+            builds: Semaphore::new(BUILDS),
+            uploads: Semaphore::new(UPLOADS),
+            address,
             database,
             files,
             tokens,
@@ -102,14 +111,15 @@ impl Hub {
         }
     }
 
-    /// What presigned URLs start with.
-    fn base_url(&self, headers: &HeaderMap) -> String {
-        match &self.public_url {
-            Some(url) => url.clone(),
-            None => {
-                let host = headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
-                format!("http://{}", host.unwrap_or("localhost"))
-            }
+    /// What presigned URLs start with: as configured, else as the client called the server.
+    fn base_url(&self, headers: &HeaderMap) -> Result<String, Failure> {
+        if let Some(url) = &self.public_url {
+            return Ok(url.clone());
+        }
+        match headers.get(HOST).map(|host| host.to_str().ok()?.parse::<Authority>().ok()) {
+            Some(Some(host)) => Ok(format!("http://{host}")),
+            None => Ok(format!("http://{}", self.address)),
+            Some(None) => Err(Failure::BadRequest("the field `Host` names no host".into())),
         }
     }
 

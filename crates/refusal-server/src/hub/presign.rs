@@ -37,7 +37,7 @@ pub(super) async fn post(
     let expires = hub.clock.unix_seconds() + hub.config.upload_lifetime.as_secs();
     let path = format!("/{name}/uploads/{mpack_id}/{size}");
     Ok(Json(PresignAnswer {
-        upload_url: hub.base_url(&headers) + &hub.signer.sign("PUT", &path, &mpack_id, expires),
+        upload_url: hub.base_url(&headers)? + &hub.signer.sign("PUT", &path, &mpack_id, expires),
         expires_at: timestamp(expires),
     }))
 }

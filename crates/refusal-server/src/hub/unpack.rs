@@ -58,8 +58,8 @@ fn record_contents(
     let number = repository.number;
     let path = hub.files.upload(number, mpack_id);
     let failed = || format!("could not read the pack {mpack_id}");
-    let file = match File::open(&path) {
-        Ok(file) => file,
+    let (file, in_pack) = match File::open(&path).and_then(|file| Ok((file, upload::contents(&path)?))) {
+        Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // Taken apart already: the same push again, whose first answer may have been lost.
             let jobs = transaction.open_table(JOBS).map_err(StoreError::from)?;
@@ -74,7 +74,6 @@ fn record_contents(
         }
         Err(error) => return Err(StoreError::file(failed())(error).into()),
     };
-    let in_pack = upload::contents(&path).map_err(StoreError::file(failed()))?;
     let mut recorder = Recorder::open(transaction, number, in_pack)?;
     match read_pack(file, &hub.config.limits, &mut recorder) {
         Ok(_) => {}

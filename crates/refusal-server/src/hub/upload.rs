@@ -59,6 +59,7 @@ pub(super) async fn put(
         .into());
     }
 
+    let _permit = hub.uploads.acquire().await.map_err(|_closed| StoreError::Stopping)?;
     let (sender, receiver) = mpsc::channel(FRAMES_IN_FLIGHT);
     let storing = hub.blocking(move |hub| store(hub, &name, mpack_id, size, receiver));
     // Both at once: the disk writes what the socket has read. Storing ends early only to refuse, and then

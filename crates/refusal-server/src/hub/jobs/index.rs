@@ -9,17 +9,19 @@ use super::{Job, JobKind, JobState, Task, queue};
 use crate::hub::Hub;
 use crate::hub::store::{
     JOBS, MISSING, OBJECTS, ObjectWriter, OwnId, PENDING, REPOSITORIES, Repository, StoreError, any_of,
-    decode,
+    decode, files,
 };
 
 /// Makes files of the objects in an uploaded pack, and enters them in the index.
 ///
 /// Harmless to repeat: files are renamed over equal ones, and the index changes in one transaction, the same
 /// that takes the job out of the queue.
-pub(super) fn run(hub: &Hub, job: &Job, stop: &CancellationToken) -> Result<JobState, StoreError> {
-    let Task::Index { mpack_id } = job.task else {
-        return Err(StoreError::Damaged(format!("the job {} names no pack", job.id)));
-    };
+pub(super) fn run(
+    hub: &Hub,
+    job: &Job,
+    mpack_id: Id,
+    stop: &CancellationToken,
+) -> Result<JobState, StoreError> {
     let number = job.repository_number;
     let path = hub.files.upload(number, &mpack_id);
     let doing = || format!("could not index the pack {mpack_id}");
@@ -62,8 +64,10 @@ pub(super) fn run(hub: &Hub, job: &Job, stop: &CancellationToken) -> Result<JobS
         }
     })?;
     // Its content is in the files and in the index now. Left behind by a crash, it is swept away later.
-    if let Err(error) = fs::remove_file(&path) {
-        tracing::warn!(%error, path = %path.display(), "could not remove an indexed pack");
+    for path in [files::contents_of(&path), path] {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::warn!(%error, path = %path.display(), "could not remove an indexed pack");
+        }
     }
     Ok(JobState::Done)
 }

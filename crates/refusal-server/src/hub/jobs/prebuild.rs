@@ -1,16 +1,18 @@
 use hub_protocol::Id;
 use tokio_util::sync::CancellationToken;
 
-use super::{Job, JobState, Task, queue};
+use super::{Job, JobState, queue};
 use crate::hub::Hub;
 use crate::hub::packs::{Build, Built};
 use crate::hub::store::{HEADS, REPOSITORIES, Repository, StoreError, decode, heads};
 
 /// Builds the pack of all heads for a client that has nothing. For a generation that is over it does nothing.
-pub(super) fn run(hub: &Hub, job: &Job, stop: &CancellationToken) -> Result<JobState, StoreError> {
-    let Task::Prebuild { generation } = job.task else {
-        return Err(StoreError::Damaged(format!("the job {} names no generation", job.id)));
-    };
+pub(super) fn run(
+    hub: &Hub,
+    job: &Job,
+    generation: u64,
+    stop: &CancellationToken,
+) -> Result<JobState, StoreError> {
     let found = hub.database.read(|transaction| {
         let repositories = transaction.open_table(REPOSITORIES)?;
         let Some(bytes) = repositories.get(job.repository.as_str())? else { return Ok(None) };

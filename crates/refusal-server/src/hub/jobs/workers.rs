@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Job, JobKind, JobState, index, prebuild, queue};
+use super::{Job, JobKind, JobState, Task, index, prebuild, queue};
 use crate::hub::Hub;
 use crate::hub::store::StoreError;
 
@@ -69,9 +69,9 @@ async fn run(hub: &Arc<Hub>, job: Job, stop: &CancellationToken) {
     }
     let (working, stopping) = (job.clone(), stop.clone());
     let outcome = hub
-        .blocking(move |hub| match working.kind {
-            JobKind::Index => index::run(hub, &working, &stopping),
-            JobKind::Prebuild => prebuild::run(hub, &working, &stopping),
+        .blocking(move |hub| match working.task {
+            Task::Index { mpack_id } => index::run(hub, &working, mpack_id, &stopping),
+            Task::Prebuild { generation } => prebuild::run(hub, &working, generation, &stopping),
         })
         .await;
     match outcome {

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use redb::{ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
+use redb::{DatabaseError, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
 
 use super::{StoreError, tables};
 
@@ -84,7 +84,10 @@ impl Database {
 }
 
 fn open(path: &Path) -> Result<redb::Database, StoreError> {
-    Ok(redb::Database::builder().set_cache_size(CACHE_BYTES).create(path)?)
+    redb::Database::builder().set_cache_size(CACHE_BYTES).create(path).map_err(|error| match error {
+        DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
+        error => error.into(),
+    })
 }
 
 /// Whether writes are still taken; a transaction that is under way elsewhere says that they are.

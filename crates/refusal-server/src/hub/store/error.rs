@@ -27,6 +27,9 @@ pub enum StoreError {
         /// What is wrong with the pack, or with the disk it is on.
         source: PackError,
     },
+    /// A second server would be writing to the same files.
+    #[error("the data folder is in use by another server")]
+    InUse,
     /// The data contradicts itself.
     #[error("the data is damaged: {0}")]
     Damaged(String),

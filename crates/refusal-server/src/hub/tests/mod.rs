@@ -1,5 +1,8 @@
 //! The hub on real sockets, with its jobs held and released by the tests.
 
+mod properties;
+mod pushes;
+mod refusals;
 mod round_trip;
 
 /// The names of the two kinds of jobs in the admin API.
