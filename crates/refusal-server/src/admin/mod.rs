@@ -2,6 +2,8 @@
 
 mod gate;
 mod jobs;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

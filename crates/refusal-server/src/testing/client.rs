@@ -27,10 +27,6 @@ impl Client {
         Self { address }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// Sends a request; its URI may be a path or a whole URL.
     pub(crate) async fn send(&self, mut request: Request<Full<Bytes>>) -> Reply {
         let path = request.uri().path_and_query().unwrap().as_str().parse::<Uri>().unwrap();
