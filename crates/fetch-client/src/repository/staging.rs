@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hub_protocol::{Commit, Id, IdHasher, Snapshot};
 use tempfile::TempDir;
@@ -30,8 +30,10 @@ pub(crate) struct Staging {
     directory: TempDir,
     _owned: File,
     objects: HashSet<Id>,
-    snapshots: HashMap<Id, HashSet<Id>>,
+    snapshots: HashSet<Id>,
     commits: HashMap<Id, Links>,
+    /// What the snapshots here lead to, each with one of those that do.
+    needed: HashMap<Id, Id>,
 }
 
 /// What a commit leads to.
@@ -52,25 +54,17 @@ pub(crate) struct Staged {
 impl Staging {
     pub(crate) fn open(layout: &Layout, store: &Store) -> Result<Self, Error> {
         let incoming = layout.incoming();
-        let open = || {
-            durable::create_directories(&incoming)?;
-            let directory = TempDir::with_prefix_in("pack-", &incoming)?;
-            let owned = File::open(directory.path())?;
-            owned.lock()?;
-            for kind in ["objects", "snapshots", "commits"] {
-                fs::create_dir(directory.path().join(kind))?;
-            }
-            Ok((directory, owned))
-        };
-        let (directory, owned) = open().while_doing("creating a directory below", &incoming)?;
+        let (directory, owned) =
+            create_owned_directory(&incoming).while_doing("creating a directory below", &incoming)?;
         Ok(Self {
             layout: layout.clone(),
             store: store.clone(),
             directory,
             _owned: owned,
             objects: HashSet::new(),
-            snapshots: HashMap::new(),
+            snapshots: HashSet::new(),
             commits: HashMap::new(),
+            needed: HashMap::new(),
         })
     }
 
@@ -136,7 +130,10 @@ impl Staging {
         let id = snapshot.id();
         let path = self.snapshot_path(id);
         write_json(&path, snapshot)?;
-        self.snapshots.insert(id, snapshot.objects().collect());
+        self.snapshots.insert(id);
+        for object in snapshot.objects() {
+            self.needed.entry(object).or_insert(id);
+        }
         Ok(id)
     }
 
@@ -164,16 +161,13 @@ impl Staging {
                     return incomplete(format!("the commit {id}"), "commit", *parent);
                 }
             }
-            if !self.snapshots.contains_key(&links.snapshot) && !self.store.has_snapshot(links.snapshot) {
+            if !self.snapshots.contains(&links.snapshot) && !self.store.has_snapshot(links.snapshot) {
                 return incomplete(format!("the commit {id}"), "snapshot", links.snapshot);
             }
         }
-        let mut found = HashSet::new();
-        for (id, objects) in &self.snapshots {
-            for object in objects {
-                if !self.objects.contains(object) && found.insert(*object) && !self.store.has_object(*object) {
-                    return incomplete(format!("the snapshot {id}"), "object", *object);
-                }
+        for (object, snapshot) in &self.needed {
+            if !self.objects.contains(object) && !self.store.has_object(*object) {
+                return incomplete(format!("the snapshot {snapshot}"), "object", *object);
             }
         }
         Ok(())
@@ -188,7 +182,7 @@ impl Staging {
         let one_by_one = self.objects.len() + self.snapshots.len() + self.commits.len() <= FLUSHED_ONE_BY_ONE;
         let objects = self.objects.iter().map(|id| (self.object_path(*id), self.store.object_path(*id)));
         let snapshots =
-            self.snapshots.keys().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
+            self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
         let commits = self
             .from_the_oldest_on()
             .into_iter()
@@ -243,6 +237,26 @@ impl Staging {
     }
 }
 
+/// A new directory, locked for as long as the returned file is open.
+fn create_owned_directory(incoming: &Path) -> io::Result<(TempDir, File)> {
+    durable::create_directories(incoming)?;
+    loop {
+        let directory = TempDir::with_prefix_in("pack-", incoming)?;
+        let owned = File::open(directory.path()).and_then(|owned| owned.lock().map(|()| owned));
+        let filled = owned.and_then(|owned| {
+            for kind in ["objects", "snapshots", "commits"] {
+                fs::create_dir(directory.path().join(kind))?;
+            }
+            Ok(owned)
+        });
+        match filled {
+            // Taken for abandoned, and removed, between its creation and the lock: once more.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && incoming.is_dir() => {}
+            filled => return Ok((directory, filled?)),
+        }
+    }
+}
+
 /// Removes what killed processes left behind.
 pub(super) fn remove_abandoned(layout: &Layout) -> Result<(), Error> {
     let incoming = layout.incoming();
@@ -265,7 +279,7 @@ pub(super) fn remove_abandoned(layout: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_json(path: &std::path::Path, value: &impl serde::Serialize) -> Result<(), Error> {
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
     let bytes = serde_json::to_vec(value)
         .map_err(|error| Error::Damaged { path: path.to_owned(), reason: error.to_string() })?;
     fs::write(path, bytes).while_doing("writing", path)
