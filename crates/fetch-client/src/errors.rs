@@ -21,6 +21,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A token that cannot be sent in a header field.
+    #[error("the token is empty or holds characters that no token has")]
+    Token,
     /// A branch name that no branch may have.
     #[error(transparent)]
     BranchName(#[from] BranchNameError),
@@ -233,6 +236,7 @@ impl Error {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Address { .. }
+            | Self::Token
             | Self::BranchName(_)
             | Self::TargetNotEmpty { .. }
             | Self::TargetNotADirectory { .. }
@@ -286,6 +290,39 @@ pub struct StillPreparing {
     pub budget: Duration,
     /// The seconds that the server asked for, as it said them.
     pub retry_after: Option<u64>,
+}
+
+/// A command that failed, and what was spent on it.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Failed {
+    /// What went wrong.
+    #[source]
+    pub error: Error,
+    /// Attempts and waits until then.
+    pub spent: Spent,
+}
+
+/// What the retries of one command took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// How often the hub was asked for a pack.
+    pub attempts: u32,
+    /// How long was waited between the attempts, in all.
+    pub waited: Duration,
+}
+
+impl Spent {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.attempts = self.attempts.saturating_add(more.attempts);
+        self.waited = self.waited.saturating_add(more.waited);
+    }
+
+    /// What `run` returns, with what was spent by then.
+    pub(crate) async fn account<T>(run: impl AsyncFnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Failed> {
+        let mut spent = Self::default();
+        run(&mut spent).await.map_err(|error| Failed { error, spent })
+    }
 }
 
 /// How a download differs from what was promised.
