@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hub_protocol::{BranchName, BranchNameError, CommitError, Id, PackError, RepositoryPath};
+use retry_middleware::AttemptTimedOut;
 
 use crate::transport::{Refusal, TransportError};
 
@@ -136,6 +137,9 @@ pub enum Error {
     /// No answer came.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// No answer came within the time that one attempt may take.
+    #[error("{0}")]
+    AttemptTimedOut(AttemptTimedOut),
     /// The server answered with an error.
     #[error("{0}")]
     Refused(Box<Refusal>),
@@ -230,6 +234,12 @@ pub enum ErrorClass {
     Interrupted,
 }
 
+impl From<AttemptTimedOut> for Error {
+    fn from(error: AttemptTimedOut) -> Self {
+        Self::AttemptTimedOut(error)
+    }
+}
+
 impl Error {
     /// Whose fault it is.
     #[must_use]
@@ -255,6 +265,7 @@ impl Error {
             Self::NoRepository { .. } | Self::CloneInterrupted { .. } => ErrorClass::NoRepository,
             Self::BranchMissing { .. } | Self::RemoteMissing { .. } => ErrorClass::NameMissing,
             Self::Transport(_)
+            | Self::AttemptTimedOut(_)
             | Self::Refused(_)
             | Self::StillPreparing(_)
             | Self::Answer { .. }

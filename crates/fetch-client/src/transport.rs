@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::{Client, RequestBuilder, Response, redirect};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -15,6 +16,8 @@ use crate::errors::Error;
 const MAX_REDIRECTS: usize = 5;
 /// How much of an error's body is read: enough for any message a person would read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
+/// How long an error's body may take: the head has said when to come back, and that time runs already.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(2);
 
 /// How connections are made. The library reads no environment: who wants a proxy from it says so here.
 #[derive(Debug, Clone)]
@@ -41,7 +44,7 @@ impl Default for TransportSettings {
 
 /// Sends single attempts: it never repeats one, and follows redirects within one origin only.
 #[derive(Debug)]
-pub struct Transport {
+pub(crate) struct Transport {
     settings: TransportSettings,
     /// For `http`: reads no certificates, so it works where the machine has none.
     plain: OnceLock<Client>,
@@ -51,8 +54,7 @@ pub struct Transport {
 
 impl Transport {
     /// Makes no connection yet.
-    #[must_use]
-    pub fn new(settings: TransportSettings) -> Self {
+    pub(crate) fn new(settings: TransportSettings) -> Self {
         Self { settings, plain: OnceLock::new(), secure: OnceLock::new(), local: OnceLock::new() }
     }
 
@@ -61,7 +63,7 @@ impl Transport {
     /// # Errors
     ///
     /// [`TransportError`] when the URL is neither `http` nor `https`, or no TLS can be set up.
-    pub fn request(&self, method: Method, url: &Url) -> Result<RequestBuilder, TransportError> {
+    pub(crate) fn request(&self, method: Method, url: &Url) -> Result<RequestBuilder, TransportError> {
         Ok(self.client(url)?.request(method, url.clone()))
     }
 
@@ -238,13 +240,17 @@ impl Refusal {
         let status = response.status();
         let headers = response.headers().clone();
         let mut body = Vec::new();
-        while let Ok(Some(chunk)) = response.chunk().await {
-            let room = MAX_ERROR_BODY - body.len();
-            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-            if body.len() == MAX_ERROR_BODY {
-                break;
+        // Out of time is as good as at the end: what has come by then is kept.
+        let _ = timeout(ERROR_BODY_TIME, async {
+            while let Ok(Some(chunk)) = response.chunk().await {
+                let room = MAX_ERROR_BODY - body.len();
+                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if body.len() == MAX_ERROR_BODY {
+                    break;
+                }
             }
-        }
+        })
+        .await;
         Self { asked, status, request_id: request_id(&headers), text: server_text(&body), headers }
     }
 }

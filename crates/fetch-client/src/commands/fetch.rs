@@ -115,11 +115,7 @@ pub(super) fn note_remote(
     refs: &Refs,
 ) -> Result<(), Error> {
     let identity = repository.identity()?;
-    let told = Identity {
-        repo_id: Some(refs.repo_id.clone()),
-        domain: Some(refs.domain.clone()),
-        ..identity.clone()
-    };
+    let told = Identity::told(&refs.repo_id, &refs.domain);
     if told != identity {
         repository.set_identity(&told)?;
     }

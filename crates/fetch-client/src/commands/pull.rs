@@ -4,10 +4,10 @@ use super::fetch::fetch_remote;
 use super::merge::merge;
 use super::remote::RemoteInUse;
 use super::{FetchOptions, FetchReport, Update, blocking};
-use crate::clock;
 use crate::errors::{Error, Failed, Spent};
 use crate::repository::{Move, Repository, RepositoryLock, leads_to, merge_base};
 use crate::session::Session;
+use crate::timestamp;
 
 /// Fetches, and brings the current branch and the working tree up to the remote's branch.
 ///
@@ -32,7 +32,7 @@ pub async fn pull(
         let merging = Merging {
             theirs,
             message: format!("Merge {from} of {}", remote.address),
-            committed_at: clock::utc_timestamp(clock::wall()),
+            committed_at: timestamp::now(),
         };
         let (here, cancel) = (repository.clone(), session.cancel().clone());
         let (branch, head, update) = blocking(move || {

@@ -94,6 +94,10 @@ impl Checkout<'_> {
         steps: &[Step],
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
+        // A clone is a repository from here on: the journal says how it is completed.
+        if !self.references.current_branch().is_ok_and(|branch| branch == wanted.branch) {
+            self.references.set_current_branch(&wanted.branch)?;
+        }
         let scratch = tempfile::Builder::new()
             .prefix("checkout-")
             .tempdir_in(self.layout.incoming())
@@ -113,6 +117,8 @@ impl Checkout<'_> {
             }
         }
         self.references.set_head(&wanted.branch, wanted.to)?;
+        let cloning = self.layout.cloning();
+        durable::remove_file(&cloning).while_doing("removing", &cloning)?;
         let journal = self.layout.journal();
         durable::remove_file(&journal).while_doing("removing", &journal)
     }
@@ -131,6 +137,17 @@ impl Checkout<'_> {
         io::copy(&mut object, &mut file).while_doing("writing", path)?;
         Ok(())
     }
+}
+
+/// Removes those of `files` that stand in the working tree as they are recorded.
+pub(super) fn remove_unchanged(root: &Path, files: &Snapshot) -> Result<(), Error> {
+    let mut tree = WorkTree::open(root)?;
+    for (path, entry) in files.files() {
+        if matches!(tree.look(path)?, Found::File(here) if here == *entry) {
+            tree.remove(path)?;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -26,6 +26,11 @@ impl Default for Identity {
 }
 
 impl Identity {
+    /// What the hub said.
+    pub(crate) fn told(repo_id: &str, domain: &str) -> Self {
+        Self { format: FORMAT, repo_id: Some(repo_id.to_owned()), domain: Some(domain.to_owned()) }
+    }
+
     pub(super) fn read(layout: &Layout) -> Result<Self, Error> {
         let path = layout.identity();
         let text = fs::read(&path).while_doing("reading", &path)?;

@@ -19,11 +19,12 @@ mod worktree;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hub_protocol::{BranchName, Id};
+use hub_protocol::{BranchName, Id, Snapshot};
 use tokio_util::sync::CancellationToken;
 
 pub use config::{Config, DEFAULT_REMOTE, Remote};
 pub use identity::Identity;
+pub use record::{Differences, Recorded};
 pub use scan::Warning;
 
 pub(crate) use checkout::Move;
@@ -31,7 +32,6 @@ pub(crate) use history::{ancestors, ancestors_beyond, leads_to, merge_base};
 pub(crate) use layout::Layout;
 pub(crate) use lock::RepositoryLock;
 pub(crate) use receive::receive_pack;
-pub(crate) use scan::{ScannedFile, scan};
 pub(crate) use staging::{Staged, Staging};
 pub(crate) use store::Store;
 
@@ -204,6 +204,11 @@ impl Repository {
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
         self.checkout().perform(lock, wanted, cancel)
+    }
+
+    /// Removes those of `files` that are in the working tree as they are in the store.
+    pub(crate) fn remove_unchanged(&self, files: &Snapshot) -> Result<(), Error> {
+        checkout::remove_unchanged(self.root(), files)
     }
 
     fn checkout(&self) -> Checkout<'_> {

@@ -51,6 +51,14 @@ pub(crate) struct Staged {
     pub(crate) commits: u64,
 }
 
+impl Staged {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.objects += more.objects;
+        self.snapshots += more.snapshots;
+        self.commits += more.commits;
+    }
+}
+
 impl Staging {
     pub(crate) fn open(layout: &Layout, store: &Store) -> Result<Self, Error> {
         let incoming = layout.incoming();

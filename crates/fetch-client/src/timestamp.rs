@@ -1,17 +1,15 @@
-//! Every read of a clock by this crate.
+use retry_core::UnixTime;
+use retry_middleware::{Clock, SystemClock};
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// The time of day.
-pub(crate) fn wall() -> SystemTime {
-    #[expect(clippy::disallowed_methods, reason = "this is the file where clocks are read")]
-    SystemTime::now()
+/// The time of day, as commits carry it.
+pub(crate) fn now() -> String {
+    utc_timestamp(SystemClock.wall())
 }
 
 /// RFC 3339 in UTC, to the second. What lies before 1970 is written as its first second.
-pub(crate) fn utc_timestamp(at: SystemTime) -> String {
+fn utc_timestamp(at: UnixTime) -> String {
     const SECONDS_A_DAY: u64 = 86_400;
-    let seconds = at.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    let seconds = at.seconds_since(UnixTime::from_seconds(0));
     let (year, month, day) = civil_date(seconds / SECONDS_A_DAY);
     let second = seconds % SECONDS_A_DAY;
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
@@ -40,8 +38,8 @@ fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
 
-    fn stamp(seconds: u64) -> String {
-        utc_timestamp(UNIX_EPOCH + Duration::from_secs(seconds))
+    fn stamp(seconds: i64) -> String {
+        utc_timestamp(UnixTime::from_seconds(seconds))
     }
 
     #[test]
