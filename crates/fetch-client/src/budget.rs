@@ -29,7 +29,7 @@ pub fn resolve_retry_budget(option: Option<&str>, environment: Option<&str>) -> 
     }
 }
 
-fn seconds(text: &str) -> Option<Duration> {
+pub(crate) fn seconds(text: &str) -> Option<Duration> {
     let (negative, magnitude) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
