@@ -1,0 +1,176 @@
+use std::io::{self, Read};
+
+use serde::de::DeserializeOwned;
+
+use crate::{Commit, Id, IdHasher, Snapshot};
+
+use super::format::{
+    END, ENTRY_HEADER_LEN, MAGIC, Summary, TOTALS, TOTALS_LEN, Totals, VERSION, parse_entry_header,
+};
+use super::inflate::Inflate;
+use super::ledger::Ledger;
+use super::{Entry, Kind, Limits, PackError, Place};
+
+/// Where the content of a pack goes.
+///
+/// Commits come first, then snapshots, then objects, each checked against its id. An object comes in pieces
+/// that are checked only at its end: what has begun and is not [done](Self::object_done) when
+/// [`read_pack`] returns must be thrown away. Nothing is to be believed as a whole, such as a branch being
+/// complete, before [`read_pack`] returns `Ok`.
+pub trait PackSink {
+    /// Takes a commit.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from being stored; it ends the reading.
+    fn commit(&mut self, id: Id, commit: Commit) -> io::Result<()>;
+
+    /// Takes a snapshot. Its objects may be in the pack, or the receiver is meant to hold them already.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from being stored; it ends the reading.
+    fn snapshot(&mut self, id: Id, snapshot: Snapshot) -> io::Result<()>;
+
+    /// Begins an object of `len` bytes, which claims to be `id`. The length is within what the pack declares and
+    /// the limits allow; it is no promise that so much follows.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from being stored; it ends the reading.
+    fn object_begin(&mut self, id: Id, len: u64) -> io::Result<()>;
+
+    /// Takes the next piece of the object that has begun: not empty, 128 KiB at most, `len` bytes in all.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from being stored; it ends the reading.
+    fn object_chunk(&mut self, chunk: &[u8]) -> io::Result<()>;
+
+    /// Ends the object: it is whole and it is `id`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from being stored; it ends the reading.
+    fn object_done(&mut self, id: Id) -> io::Result<()>;
+}
+
+/// Reads a pack from its first byte to its last and hands its content to `sink`, in bounded memory.
+///
+/// # Errors
+///
+/// [`PackError`] names the first entry that is wrong, unreadable or beyond `limits`.
+pub fn read_pack<R: Read, S: PackSink + ?Sized>(
+    source: R,
+    limits: &Limits,
+    sink: &mut S,
+) -> Result<Summary, PackError> {
+    let mut stream = Inflate::new(source, limits)?;
+    check_header(&mut stream)?;
+
+    stream.at = Place::Totals;
+    match stream.take()? {
+        [TOTALS] => {}
+        [found] => return Err(PackError::UnknownRecord { number: 1, found }),
+    }
+    let totals = Totals::from_bytes(&stream.take::<TOTALS_LEN>()?);
+    let mut ledger = Ledger::open(totals, limits)?;
+
+    let mut record = Vec::new();
+    for number in 2.. {
+        stream.at = Place::Record(number);
+        let kind = match stream.take()? {
+            [END] => break,
+            [found] => Kind::from_record_type(found).ok_or(PackError::UnknownRecord { number, found })?,
+        };
+        let (id, len) = parse_entry_header(&stream.take::<ENTRY_HEADER_LEN>()?);
+        let entry = Entry { kind, id };
+        stream.at = Place::Entry(entry);
+        ledger.admit(entry, len, limits)?;
+        match kind {
+            Kind::Commit => {
+                let commit: Commit = parse(entry, take_record(&mut stream, len, &mut record)?)?;
+                check_id(entry, commit.id())?;
+                sink.commit(id, commit).map_err(|source| PackError::Store { entry, source })?;
+            }
+            Kind::Snapshot => {
+                let snapshot: Snapshot = parse(entry, take_record(&mut stream, len, &mut record)?)?;
+                check_id(entry, snapshot.id())?;
+                sink.snapshot(id, snapshot).map_err(|source| PackError::Store { entry, source })?;
+            }
+            Kind::Object => read_object(&mut stream, entry, len, sink)?,
+        }
+    }
+
+    stream.at = Place::End;
+    let found = ledger.close()?;
+    if !stream.at_end()? {
+        return Err(PackError::TrailingBytes { at: Place::End });
+    }
+    let (mpack_id, size) = stream.finish()?;
+    Ok(Summary::new(found, mpack_id, size))
+}
+
+fn check_header<R: Read>(stream: &mut Inflate<'_, R>) -> Result<(), PackError> {
+    let found = stream.take_outside()?;
+    if found != MAGIC {
+        return Err(PackError::NotAPack { found });
+    }
+    match stream.take_outside()? {
+        [VERSION] => Ok(()),
+        [found] => Err(PackError::Version { found }),
+    }
+}
+
+/// Gathers a record that is looked at as a whole. The buffer grows with what comes, not with what is claimed.
+fn take_record<'a, R: Read>(
+    stream: &mut Inflate<'_, R>,
+    len: u64,
+    record: &'a mut Vec<u8>,
+) -> Result<&'a [u8], PackError> {
+    record.clear();
+    let mut left = len;
+    while left > 0 {
+        let chunk = stream.chunk()?;
+        let count = piece(chunk, left);
+        record.extend_from_slice(&chunk[..count]);
+        stream.consume(count);
+        left -= count as u64;
+    }
+    Ok(record)
+}
+
+fn read_object<R: Read, S: PackSink + ?Sized>(
+    stream: &mut Inflate<'_, R>,
+    entry: Entry,
+    len: u64,
+    sink: &mut S,
+) -> Result<(), PackError> {
+    let store = |source| PackError::Store { entry, source };
+    let mut hasher = IdHasher::new();
+    sink.object_begin(entry.id, len).map_err(store)?;
+    let mut left = len;
+    while left > 0 {
+        let chunk = stream.chunk()?;
+        let count = piece(chunk, left);
+        hasher.update(&chunk[..count]);
+        sink.object_chunk(&chunk[..count]).map_err(store)?;
+        stream.consume(count);
+        left -= count as u64;
+    }
+    check_id(entry, hasher.finish())?;
+    sink.object_done(entry.id).map_err(store)
+}
+
+/// How much of `chunk` belongs to an entry of which `left` bytes are to come.
+fn piece(chunk: &[u8], left: u64) -> usize {
+    usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()))
+}
+
+fn parse<T: DeserializeOwned>(entry: Entry, json: &[u8]) -> Result<T, PackError> {
+    serde_json::from_slice(json).map_err(|error| PackError::Malformed { entry, reason: error.to_string() })
+}
+
+fn check_id(entry: Entry, actual: Id) -> Result<(), PackError> {
+    if actual == entry.id { Ok(()) } else { Err(PackError::LyingId { entry, actual }) }
+}
