@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Body, Response};
-use retry_core::{Attempt, Decision, LogicalRequest, Policy, Reason, Replay, Verdict, profiles};
+use retry_core::{Attempt, Decision, LogicalRequest, Outcome, Policy, Reason, Replay, Verdict, profiles};
 use retry_middleware::{
     AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY, SystemClock,
     ThreadRandom, hint, verdict,
@@ -62,7 +62,7 @@ impl Failure {
 }
 
 async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
-    let prepared = Prepared::of(&program.directory, arguments)?;
+    let prepared = Prepared::of(program, arguments)?;
     let clock = SystemClock;
     let start = clock.monotonic();
     let mut request = LogicalRequest::new(&prepared.policy, prepared.replay, start).spread(&mut ThreadRandom);
@@ -104,7 +104,14 @@ fn with_stop(what: String, stop: Option<retry_core::Stop>) -> String {
 
 fn tell(console: &Console, event: &Event<'_>) {
     match event {
-        Event::Decided { decision: Decision::Wait(wait), .. } => console.line(&format!("⏳ {wait}")),
+        Event::Decided { decision: Decision::Wait(wait), outcome } => {
+            let what = match outcome {
+                Outcome::Answered { status, .. } => format!("answered {status}"),
+                Outcome::NotSent => "no connection".to_owned(),
+                Outcome::Lost => "no answer".to_owned(),
+            };
+            console.line(&format!("⏳ {what}: {wait}"));
+        }
         Event::Held { until } => console.line(&format!("⏳ held until {:.3} s", until.as_micros() as f64 / 1e6)),
         _ => {}
     }
@@ -130,13 +137,13 @@ enum RequestBody {
 }
 
 impl Prepared {
-    fn of(directory: &Path, arguments: Get) -> Result<Self, Failure> {
+    fn of(program: &Program, arguments: Get) -> Result<Self, Failure> {
         let url = Url::parse(&arguments.url)
             .map_err(|error| format!("expected a URL, got {:?}: {error}", arguments.url))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(format!("expected a URL that starts with http:// or https://, got {:?}", arguments.url).into());
         }
-        let body = arguments.body_file.map(|file| RequestBody::at(&directory.join(file))).transpose()?;
+        let body = arguments.body_file.map(|file| RequestBody::at(&program.path(&file))).transpose()?;
         let method = match (&arguments.method, &body) {
             (Some(method), _) => Method::from_bytes(method.as_bytes())
                 .map_err(|_| format!("expected a method such as GET, got {method:?}"))?,
@@ -159,7 +166,7 @@ impl Prepared {
         Ok(Self {
             headers: headers(&arguments.header)?,
             replay: if arguments.vouch || method.is_idempotent() { Replay::Always } else { Replay::OnlyIfUnsent },
-            output: arguments.output.map(|output| directory.join(output)),
+            output: arguments.output.map(|output| program.path(&output)),
             url,
             method,
             body,

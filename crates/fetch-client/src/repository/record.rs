@@ -39,7 +39,7 @@ impl Repository {
         let branch = self.current_branch()?;
         let parent = self.head(&branch)?;
         let before = self.store.files_of(parent)?;
-        let scanned = scan(self.root())?;
+        let scanned = scan(self.root(), &before)?;
 
         let mut staging = self.stage()?;
         let mut files = BTreeMap::new();
@@ -115,8 +115,9 @@ pub struct Differences {
 impl Repository {
     /// How the working tree differs from `commit`, and what does not take part.
     pub(crate) fn differences(&self, commit: Option<Id>) -> Result<(Differences, Vec<Warning>), Error> {
-        let mut before = self.store.files_of(commit)?.into_files();
-        let scanned = scan(self.root())?;
+        let before = self.store.files_of(commit)?;
+        let scanned = scan(self.root(), &before)?;
+        let mut before = before.into_files();
         let mut found = Differences::default();
         for file in scanned.files {
             match before.remove(&file.path) {

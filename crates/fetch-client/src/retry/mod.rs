@@ -143,3 +143,6 @@ impl retry_middleware::Observer for Telling {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
