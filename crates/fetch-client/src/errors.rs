@@ -330,7 +330,9 @@ impl Spent {
     }
 
     /// What `run` returns, with what was spent by then.
-    pub(crate) async fn account<T>(run: impl AsyncFnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Failed> {
+    pub(crate) async fn account<T>(
+        run: impl AsyncFnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
         let mut spent = Self::default();
         run(&mut spent).await.map_err(|error| Failed { error, spent })
     }

@@ -77,7 +77,8 @@ impl Transport {
         if let Some(client) = slot.get() {
             return Ok(client);
         }
-        let client = self.build(url.scheme() == "https", proxy).map_err(|error| TransportError::of(url, &error))?;
+        let client =
+            self.build(url.scheme() == "https", proxy).map_err(|error| TransportError::of(url, &error))?;
         Ok(slot.get_or_init(|| client))
     }
 
@@ -184,12 +185,9 @@ pub(crate) fn deepest_cause(error: &reqwest::Error) -> String {
     }
     match cause.downcast_ref::<io::Error>() {
         // "Connection refused (os error 111)": the number tells a reader nothing.
-        Some(error) if error.raw_os_error().is_some() => error
-            .to_string()
-            .split(" (os error")
-            .next()
-            .unwrap_or_default()
-            .to_lowercase(),
+        Some(error) if error.raw_os_error().is_some() => {
+            error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
         _ => cause.to_string(),
     }
 }

@@ -55,8 +55,7 @@ async fn fill(
     let hub = remote.hub(session);
     let refs = unless_cancelled(session.cancel(), hub.refs()).await??;
     let (branch, head) = choose_branch(&refs, request.branch.as_ref())?;
-    let received =
-        receive_heads(session, &hub, &repository, &refs.branch_heads, Vec::new(), spent).await?;
+    let received = receive_heads(session, &hub, &repository, &refs.branch_heads, Vec::new(), spent).await?;
 
     let wanted = Move { branch: branch.clone(), from: None, to: head };
     let (here, cancel, lock) = (repository.clone(), session.cancel().clone(), created.lock.take());
@@ -115,13 +114,8 @@ impl Created {
     /// Creates the target, and in it a `.muse` that is marked as the beginning of a clone.
     fn prepare(target: &Path) -> Result<Self, Error> {
         let repository = Repository::at(target);
-        let mut created = Self {
-            repository,
-            lock: None,
-            directories: Vec::new(),
-            files: Snapshot::default(),
-            kept: false,
-        };
+        let mut created =
+            Self { repository, lock: None, directories: Vec::new(), files: Snapshot::default(), kept: false };
         created.create_missing(target)?;
         if is_interrupted_clone(&created.repository, target)? {
             // Whoever began it is gone: it would hold the lock.

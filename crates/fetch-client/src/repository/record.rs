@@ -47,7 +47,8 @@ impl Repository {
             let entry = stage_file(&mut staging, file, before.files().get(&file.path))?;
             files.insert(file.path.clone(), entry);
         }
-        let snapshot = Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
+        let snapshot =
+            Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
         if parent.is_some() && snapshot == before || parent.is_none() && snapshot.files().is_empty() {
             return Err(Error::NothingToCommit);
         }
@@ -86,7 +87,8 @@ fn stage_file(
             return Ok(FileEntry { object, executable: file.executable });
         }
     }
-    let mut source = durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
+    let mut source =
+        durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
     let object = staging.copy_object(&mut source).while_doing("recording", &file.location)?;
     Ok(FileEntry { object, executable: file.executable })
 }

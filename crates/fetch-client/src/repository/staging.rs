@@ -217,8 +217,11 @@ impl Staging {
 
     fn flush(&self, one_by_one: bool, paths: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
         if one_by_one {
-            return durable::sync_each(&paths.collect::<Vec<_>>())
-                .map_err(|(path, source)| Error::Io { doing: "flushing", path, source });
+            return durable::sync_each(&paths.collect::<Vec<_>>()).map_err(|(path, source)| Error::Io {
+                doing: "flushing",
+                path,
+                source,
+            });
         }
         let path = self.layout.muse();
         durable::sync_file_system(path).while_doing("flushing", path)

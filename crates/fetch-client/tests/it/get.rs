@@ -37,9 +37,12 @@ impl Server {
 
     /// Method, header `X-Test` and body of each request.
     fn seen(&self) -> Vec<(Method, String, String)> {
-        self.seen.lock().expect("no panics").iter().map(|(_, method, field, body)| {
-            (method.clone(), field.clone(), body.clone())
-        }).collect()
+        self.seen
+            .lock()
+            .expect("no panics")
+            .iter()
+            .map(|(_, method, field, body)| (method.clone(), field.clone(), body.clone()))
+            .collect()
     }
 
     fn gaps(&self) -> Vec<Duration> {

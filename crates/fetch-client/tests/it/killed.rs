@@ -27,7 +27,9 @@ fn write_many(root: &Path, content: &str) {
 async fn duration_of(mut program: Command) -> Duration {
     // A wall clock would do as well: the kills need not be exact.
     let start = tokio::time::Instant::now();
-    let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code()).await.expect("it runs");
+    let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code())
+        .await
+        .expect("it runs");
     assert_eq!(code, Some(0));
     start.elapsed()
 }
@@ -92,7 +94,8 @@ async fn a_killed_commit_leaves_the_old_head_or_the_new_one() {
         } else {
             assert_eq!(report.differences, Default::default());
             ends.1 += 1;
-            std::fs::write(work.at(".muse/refs/heads/main"), format!("{first}\n")).expect("back to the first");
+            std::fs::write(work.at(".muse/refs/heads/main"), format!("{first}\n"))
+                .expect("back to the first");
         }
     }
     assert!(ends.0 > 0, "no kill was early enough to show anything");
