@@ -84,11 +84,9 @@ pub(super) fn failure(verb: Verb, failed: &Failed) -> String {
         waited_s: seconds(spent.waited),
         request_id: refusal.and_then(|refusal| refusal.request_id.as_deref()),
         still_preparing: match error {
-            Error::StillPreparing(terminal) => Some(StillPreparing {
-                retryable: true,
-                timed_out: true,
-                retry_after_s: terminal.retry_after,
-            }),
+            Error::StillPreparing(terminal) => {
+                Some(StillPreparing { retryable: true, timed_out: true, retry_after_s: terminal.retry_after })
+            }
             _ => None,
         },
     })

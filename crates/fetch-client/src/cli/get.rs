@@ -13,8 +13,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Body, Response};
 use retry_core::{Attempt, Decision, LogicalRequest, Outcome, Policy, Reason, Replay, Verdict, profiles};
 use retry_middleware::{
-    AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY, SystemClock,
-    ThreadRandom, hint, verdict,
+    AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY,
+    SystemClock, ThreadRandom, hint, verdict,
 };
 use tempfile::NamedTempFile;
 use tokio::time::timeout;
@@ -26,7 +26,7 @@ use super::console::Console;
 use super::exit;
 use super::run::{Program, settings};
 use crate::budget::seconds;
-use crate::transport::{Transport, TransportError, deepest_cause, shown_url};
+use crate::transport::{Patience, Transport, TransportError, deepest_cause, shown_url};
 
 /// How much of a refused body is read away so that its connection can be used again.
 const MAX_DRAINED: usize = 64 * 1024;
@@ -70,7 +70,8 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
         request = request.finish_by(start.after(deadline));
     }
     let console = Arc::clone(&program.console);
-    let mut driver = Driver { clock, random: ThreadRandom, observer: move |event: Event<'_>| tell(&console, &event) };
+    let mut driver =
+        Driver { clock, random: ThreadRandom, observer: move |event: Event<'_>| tell(&console, &event) };
     let mut exchange = Sending { transport: Transport::new(settings()), prepared: &prepared };
     let Finished { stop, answer, error, .. } =
         driver.run(&mut request, &mut exchange, program.cancel.cancelled()).await;
@@ -112,7 +113,9 @@ fn tell(console: &Console, event: &Event<'_>) {
             };
             console.line(&format!("⏳ {what}: {wait}"));
         }
-        Event::Held { until } => console.line(&format!("⏳ held until {:.3} s", until.as_micros() as f64 / 1e6)),
+        Event::Held { until } => {
+            console.line(&format!("⏳ held until {:.3} s", until.as_micros() as f64 / 1e6))
+        }
         _ => {}
     }
 }
@@ -141,7 +144,11 @@ impl Prepared {
         let url = Url::parse(&arguments.url)
             .map_err(|error| format!("expected a URL, got {:?}: {error}", arguments.url))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(format!("expected a URL that starts with http:// or https://, got {:?}", arguments.url).into());
+            return Err(format!(
+                "expected a URL that starts with http:// or https://, got {:?}",
+                arguments.url
+            )
+            .into());
         }
         let body = arguments.body_file.map(|file| RequestBody::at(&program.path(&file))).transpose()?;
         let method = match (&arguments.method, &body) {
@@ -158,14 +165,17 @@ impl Prepared {
         let policy = policy.to_builder().enabled(true).build()?;
         let deadline = match &arguments.deadline {
             None => None,
-            Some(given) => Some(
-                seconds(given)
-                    .ok_or_else(|| format!("--deadline: expected a number of seconds such as 10, got {given:?}"))?,
-            ),
+            Some(given) => Some(seconds(given).ok_or_else(|| {
+                format!("--deadline: expected a number of seconds such as 10, got {given:?}")
+            })?),
         };
         Ok(Self {
             headers: headers(&arguments.header)?,
-            replay: if arguments.vouch || method.is_idempotent() { Replay::Always } else { Replay::OnlyIfUnsent },
+            replay: if arguments.vouch || method.is_idempotent() {
+                Replay::Always
+            } else {
+                Replay::OnlyIfUnsent
+            },
             output: arguments.output.map(|output| program.path(&output)),
             url,
             method,
@@ -258,7 +268,8 @@ impl From<AttemptTimedOut> for NoAnswer {
 impl Sending<'_> {
     fn request(&self) -> Result<reqwest::RequestBuilder, NoAnswer> {
         let Prepared { url, method, headers, body, .. } = self.prepared;
-        let request = self.transport.request(method.clone(), url)?.headers(headers.clone());
+        let request =
+            self.transport.request(method.clone(), url, Patience::Silence)?.headers(headers.clone());
         match body {
             None => Ok(request),
             Some(RequestBody::Bytes(bytes)) => Ok(request.body(bytes.clone())),
@@ -294,7 +305,8 @@ impl Exchange for Sending<'_> {
         let policy = &self.prepared.policy;
         let status = response.status().as_u16();
         let hint = hint(response.headers(), policy, SystemClock.wall());
-        let mut answer = Answer { status: response.status(), rest: Some(response), read: Vec::new(), cut: None };
+        let mut answer =
+            Answer { status: response.status(), rest: Some(response), read: Vec::new(), cut: None };
         let mut marker = Verdict::Unmarked;
         if policy.retry_on().needs(status).is_some_and(|needs| needs.transient) {
             answer.read_some(LARGEST_MARKED_BODY).await;

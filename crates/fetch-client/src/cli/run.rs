@@ -12,8 +12,8 @@ use super::{Verb, envelope, exit, get, message, signals};
 use crate::address::Address;
 use crate::budget::resolve_retry_budget;
 use crate::commands::{
-    CloneRequest, FetchOptions, FetchReport, PushRequest, StatusReport, Update, clone, fetch, init, ls_remote, pull,
-    push, status,
+    CloneRequest, FetchOptions, FetchReport, PushRequest, StatusReport, Update, clone, fetch, init,
+    ls_remote, pull, push, status,
 };
 use crate::errors::{Error, Failed, Spent};
 use crate::hub::Token;
@@ -151,8 +151,10 @@ impl Program {
             Ok((request, self.session(&arguments.access)?))
         };
         let prepared = prepare();
-        self.fetching(verb, &arguments.retry, prepared, async |request, session| clone(&session, &request).await)
-            .await
+        self.fetching(verb, &arguments.retry, prepared, async |request, session| {
+            clone(&session, &request).await
+        })
+        .await
     }
 
     async fn fetch(&self, verb: Verb, arguments: arguments::Fetch) -> u8 {
@@ -251,9 +253,7 @@ impl Program {
 }
 
 pub(super) fn settings() -> TransportSettings {
-    let mut settings = TransportSettings::default();
-    settings.system_proxy = true;
-    settings
+    TransportSettings { system_proxy: true, ..TransportSettings::default() }
 }
 
 fn budget(retry: &Retry) -> Result<Duration, crate::JunkBudget> {
@@ -281,11 +281,9 @@ fn render_report(verb: Verb, report: &FetchReport) -> String {
     let head = report.head.map_or_else(|| "no commit".to_owned(), |head| head.to_string());
     let branch = &report.branch;
     match (verb, report.update) {
-        (Verb::Clone, _) => format!(
-            "cloned {} into {}: {came}; {branch} is at {head}",
-            report.url,
-            shown(&report.target)
-        ),
+        (Verb::Clone, _) => {
+            format!("cloned {} into {}: {came}; {branch} is at {head}", report.url, shown(&report.target))
+        }
         (_, Some(Update::UpToDate)) => format!("{branch} is up to date at {head}"),
         (_, Some(Update::FastForward)) => format!("{branch} moved on to {head}: {came}"),
         (_, Some(Update::Merged)) => format!("merged into {branch}, now at {head}: {came}"),
@@ -301,7 +299,10 @@ fn render_status(report: &StatusReport) -> String {
     if let Some((ahead, behind)) = report.ahead_and_behind {
         lines.push(match (ahead, behind) {
             (0, 0) => "as the remote was last seen".to_owned(),
-            _ => format!("{} ahead of the remote as it was last seen, {behind} behind", counted(ahead as u64, "commit")),
+            _ => format!(
+                "{} ahead of the remote as it was last seen, {behind} behind",
+                counted(ahead as u64, "commit")
+            ),
         });
     }
     let Differences { added, modified, deleted } = &report.differences;

@@ -82,7 +82,10 @@ pub(super) fn sync_each(paths: &[PathBuf]) -> Result<(), (PathBuf, io::Error)> {
     thread::scope(|scope| {
         let workers: Vec<_> = (1..AT_ONCE.min(paths.len())).map(|_| scope.spawn(work)).collect();
         let mine = work();
-        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).fold(mine, Result::and)
+        workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a worker does not panic"))
+            .fold(mine, Result::and)
     })
 }
 

@@ -32,9 +32,12 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
+    /// [`Error::NoMessage`]; [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
     /// cannot be part of a commit; [`Error::Busy`], or [`Error::Io`].
     pub fn record(&self, message: &str, committed_at: &str) -> Result<Recorded, Error> {
+        if message.trim().is_empty() {
+            return Err(Error::NoMessage);
+        }
         let lock = self.lock()?;
         let branch = self.current_branch()?;
         let parent = self.head(&branch)?;
@@ -47,7 +50,8 @@ impl Repository {
             let entry = stage_file(&mut staging, file, before.files().get(&file.path))?;
             files.insert(file.path.clone(), entry);
         }
-        let snapshot = Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
+        let snapshot =
+            Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
         if parent.is_some() && snapshot == before || parent.is_none() && snapshot.files().is_empty() {
             return Err(Error::NothingToCommit);
         }
@@ -86,7 +90,8 @@ fn stage_file(
             return Ok(FileEntry { object, executable: file.executable });
         }
     }
-    let mut source = durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
+    let mut source =
+        durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
     let object = staging.copy_object(&mut source).while_doing("recording", &file.location)?;
     Ok(FileEntry { object, executable: file.executable })
 }

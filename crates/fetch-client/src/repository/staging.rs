@@ -192,7 +192,7 @@ impl Staging {
         let snapshots =
             self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
         let commits = self
-            .from_the_oldest_on()
+            .commits_oldest_first()
             .into_iter()
             .map(|id| (self.commit_path(id), self.store.commit_path(id)));
 
@@ -217,15 +217,18 @@ impl Staging {
 
     fn flush(&self, one_by_one: bool, paths: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
         if one_by_one {
-            return durable::sync_each(&paths.collect::<Vec<_>>())
-                .map_err(|(path, source)| Error::Io { doing: "flushing", path, source });
+            return durable::sync_each(&paths.collect::<Vec<_>>()).map_err(|(path, source)| Error::Io {
+                doing: "flushing",
+                path,
+                source,
+            });
         }
         let path = self.layout.muse();
         durable::sync_file_system(path).while_doing("flushing", path)
     }
 
     /// The commits here, parents before children.
-    fn from_the_oldest_on(&self) -> Vec<Id> {
+    fn commits_oldest_first(&self) -> Vec<Id> {
         let mut ordered = Vec::with_capacity(self.commits.len());
         let mut entered = HashSet::new();
         for start in self.commits.keys() {

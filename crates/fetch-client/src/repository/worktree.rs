@@ -121,7 +121,11 @@ impl WorkTree {
     }
 
     /// Whether the directory at `path` holds, at any depth, no files but those that `leaving` names.
-    pub(super) fn holds_only(&self, path: &RepositoryPath, leaving: &dyn Fn(&str) -> bool) -> Result<bool, Error> {
+    pub(super) fn holds_only(
+        &self,
+        path: &RepositoryPath,
+        leaving: &dyn Fn(&str) -> bool,
+    ) -> Result<bool, Error> {
         let mut pending = vec![path.as_str().to_owned()];
         while let Some(directory) = pending.pop() {
             let location = self.root.join(&directory);

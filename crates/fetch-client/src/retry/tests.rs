@@ -181,7 +181,9 @@ async fn mwp5_09_without_a_hint_the_wait_is_five_seconds() {
 async fn mwp5_10_a_503_for_ever_ends_with_the_servers_own_within_the_budget() {
     for hint in [Does::Refuse(None), refuse("0"), refuse("1"), refuse("30"), refuse("60"), refuse("86400")] {
         let ran = run(120, [hint.clone()]).await;
-        let Err(Error::StillPreparing(terminal)) = ran.result else { panic!("expected the terminal 503: {hint:?}") };
+        let Err(Error::StillPreparing(terminal)) = ran.result else {
+            panic!("expected the terminal 503: {hint:?}")
+        };
         assert_eq!(terminal.refusal.status, 503);
         assert_eq!(terminal.refusal.request_id, Some(format!("attempt-{}", ran.attempts)), "the last one");
         assert!(ran.waits.iter().sum::<u64>() <= 120, "{hint:?} waited {:?}", ran.waits);

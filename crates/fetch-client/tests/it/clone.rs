@@ -9,7 +9,11 @@ use rustix::fs::inotify;
 use crate::hub::{Download, Refusal, TestHub};
 use crate::scratch::{address, files, names, pushed, session};
 
-async fn clone_into(hub: &TestHub, target: &std::path::Path, budget: Duration) -> Result<FetchReport, Failed> {
+async fn clone_into(
+    hub: &TestHub,
+    target: &std::path::Path,
+    budget: Duration,
+) -> Result<FetchReport, Failed> {
     let request = CloneRequest { address: address(hub), target: Some(target.to_owned()), branch: None };
     clone(&session().with_retry_budget(budget), &request).await
 }
@@ -27,7 +31,8 @@ async fn a_clone_is_the_working_tree_that_was_pushed() {
     assert_eq!(report.head, Some(work.head()));
     assert_eq!((report.commits, report.snapshots, report.objects), (1, 1, 4));
     assert_eq!(report.spent.attempts, 1);
-    let status = fetch_client::status(&fetch_client::Repository::discover(&target).expect("one")).expect("a status");
+    let status =
+        fetch_client::status(&fetch_client::Repository::discover(&target).expect("one")).expect("a status");
     assert_eq!(status.differences, Default::default());
     assert_eq!(status.ahead_and_behind, Some((0, 0)));
 }
@@ -55,7 +60,11 @@ async fn mwp5_18_a_refusal_is_waited_out_and_never_early() {
     assert_eq!(report.spent.attempts, 2);
     assert!(report.spent.waited >= Duration::from_millis(990), "waited {:?}", report.spent.waited);
     assert_eq!(files(&report.target), work.files());
-    assert_eq!((hub.count("POST fetch"), hub.count("GET refs")), (2, 2), "one of each of push and clone, one retry");
+    assert_eq!(
+        (hub.count("POST fetch"), hub.count("GET refs")),
+        (2, 2),
+        "one of each of push and clone, one retry"
+    );
 }
 
 /// MWP5_03, MWP5_12
@@ -66,7 +75,9 @@ async fn mwp5_03_a_real_503_arrives_with_its_status_its_hint_and_its_words() {
     hub.always_refuse(Refusal::not_ready("30"));
     let place = tempfile::tempdir().expect("a directory");
     let failed = clone_into(&hub, &place.path().join("copy"), Duration::ZERO).await.expect_err("refused");
-    let Error::StillPreparing(terminal) = &failed.error else { panic!("expected the terminal 503: {failed:?}") };
+    let Error::StillPreparing(terminal) = &failed.error else {
+        panic!("expected the terminal 503: {failed:?}")
+    };
     assert_eq!(terminal.refusal.status, 503);
     assert_eq!(terminal.retry_after, Some(30));
     assert_eq!(terminal.refusal.text, crate::hub::NOT_READY);
@@ -142,6 +153,24 @@ async fn a_target_that_is_not_empty_is_refused_and_untouched() {
     assert!(matches!(failed.error, Error::TargetNotADirectory { .. }));
     assert_eq!(fs::read_to_string(place.path().join("mine")).expect("still there"), "precious");
     assert_eq!(names(place.path()), ["mine"]);
+}
+
+#[tokio::test]
+async fn a_clone_into_a_target_where_another_one_is_under_way_leaves_that_alone() {
+    let hub = TestHub::start().await;
+    let work = pushed(&hub).await;
+    hub.refuse([Refusal::not_ready("2")]);
+    let place = tempfile::tempdir().expect("a directory");
+    let target = place.path().join("copy");
+    let second = async {
+        while hub.count("POST fetch") == 0 {
+            tokio::task::yield_now().await;
+        }
+        clone_into(&hub, &target, PATIENT).await
+    };
+    let (first, second) = tokio::join!(clone_into(&hub, &target, PATIENT), second);
+    assert!(matches!(second.expect_err("the target is taken").error, Error::Busy { .. }));
+    assert_eq!(files(&first.expect("a clone").target), work.files());
 }
 
 /// MWP5_13: watched by the kernel from before the first refusal to the end, not only looked at afterwards.

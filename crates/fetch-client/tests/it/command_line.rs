@@ -93,7 +93,10 @@ async fn mwp5_16_fetch_and_pull_wait_alike_and_remove_nothing() {
     for verb in ["fetch", "pull"] {
         let ran = run(&copy, &[verb, "--retry-timeout", "0.25"]).await;
         assert_eq!(ran.code, Some(3), "{ran:?}");
-        assert!(ran.err.starts_with("❌ Remote still preparing fetch data after 0s — try again shortly."), "{ran:?}");
+        assert!(
+            ran.err.starts_with("❌ Remote still preparing fetch data after 0s — try again shortly."),
+            "{ran:?}"
+        );
         assert!(copy.join("README.md").exists());
     }
     hub.serve_normally();
@@ -115,7 +118,10 @@ async fn mwp5_17_standard_output_holds_the_envelope_and_nothing_else() {
     let ran = run(place.path(), &["clone", "--json", &hub.url(), "copy"]).await;
     assert_eq!(ran.code, Some(0));
     let envelope = ran.envelope();
-    assert_eq!((&envelope["ok"], &envelope["command"], &envelope["branch"]), (&true.into(), &"clone".into(), &"main".into()));
+    assert_eq!(
+        (&envelope["ok"], &envelope["command"], &envelope["branch"]),
+        (&true.into(), &"clone".into(), &"main".into())
+    );
     assert_eq!((&envelope["attempts"], &envelope["objects"]), (&3.into(), &4.into()));
     assert_eq!(envelope["head"], work.head().to_string());
     assert!(envelope["waited_s"].as_f64().is_some_and(|waited| waited >= 1.98), "{envelope}");
@@ -129,18 +135,28 @@ async fn each_failure_has_its_exit_code_its_words_and_one_envelope() {
     let place = place();
     write(place.path(), "full/file", "1");
     write(place.path(), "file", "1");
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a port");
     let nobody = format!("http://{closed}/me/work");
     let missing = format!("{}/you/nothing", hub.origin);
     let cases: [(&[&str], i32, &str); 12] = [
-        (&["clone", "work"], 1, "❌ expected the address of a repository such as https://host/owner/slug, got \"work\""),
+        (
+            &["clone", "work"],
+            1,
+            "❌ expected the address of a repository such as https://host/owner/slug, got \"work\"",
+        ),
         (&["clone", "ftp://h/a/b"], 1, "it starts with neither http:// nor https://"),
         (&["clone", &hub.url(), "full"], 1, "❌ the target full exists and is not empty"),
         (&["clone", &hub.url(), "file"], 1, "❌ the target file exists and is not a directory"),
         (&["clone", &hub.url(), "file/copy"], 1, "❌ the target file/copy cannot be created: "),
         (&["clone", &hub.url(), "copy", "--branch", "gone"], 1, "❌ the remote has no branch gone"),
         (&["clone", &hub.url(), "copy", "--branch", "../x"], 1, "❌ the branch name \"../x\" "),
-        (&["clone", &hub.url(), "copy", "--retry-timeout", "1e3"], 1, "--retry-timeout: expected a number of seconds"),
+        (
+            &["clone", &hub.url(), "copy", "--retry-timeout", "1e3"],
+            1,
+            "--retry-timeout: expected a number of seconds",
+        ),
         (&["clone", &nobody, "copy"], 3, "❌ Fetch failed: http://127.0.0.1:"),
         (&["clone", "http://no-such-host.invalid/a/b", "copy"], 3, "the host name cannot be resolved"),
         (&["clone", &missing, "copy"], 3, "answered 404"),
@@ -222,7 +238,11 @@ async fn mwp5_06_the_budget_comes_from_the_option_then_the_environment() {
 }
 
 /// Starts a clone and waits until it has reached a point; then sends it a signal.
-async fn interrupt(hub: &TestHub, reached: impl Fn(&TestHub) -> bool, signal: rustix::process::Signal) -> Ran {
+async fn interrupt(
+    hub: &TestHub,
+    reached: impl Fn(&TestHub) -> bool,
+    signal: rustix::process::Signal,
+) -> Ran {
     let place = place();
     let mut program = command(place.path(), &["clone", &hub.url(), "deep/copy", "--json"]);
     let mut child = program.spawn().expect("the program starts");

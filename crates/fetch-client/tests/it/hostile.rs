@@ -119,7 +119,9 @@ async fn a_whole_pack_under_another_ones_id_is_refused() {
     let hub = TestHub::start().await;
     pushed(&hub).await;
     hub.promise(Id::of("another pack"));
-    let DownloadFault::Altered { promised, .. } = fault(clone_from(&hub).await) else { panic!("expected another id") };
+    let DownloadFault::Altered { promised, .. } = fault(clone_from(&hub).await) else {
+        panic!("expected another id")
+    };
     assert_eq!(promised, Id::of("another pack"));
 }
 
@@ -179,7 +181,8 @@ async fn a_server_that_falls_silent_is_left_when_the_user_says_so() {
     let place = tempfile::tempdir().expect("a directory");
     let cancel = tokio_util::sync::CancellationToken::new();
     let session = session().with_cancel(cancel.clone());
-    let request = CloneRequest { address: address(&hub), target: Some(place.path().join("copy")), branch: None };
+    let request =
+        CloneRequest { address: address(&hub), target: Some(place.path().join("copy")), branch: None };
     let cancelling = async {
         while hub.count("GET pack") == 0 {
             tokio::task::yield_now().await;

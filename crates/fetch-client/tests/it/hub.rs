@@ -13,8 +13,8 @@ use axum::{Json, Router};
 use bytes::Bytes;
 use futures_util::stream;
 use hub_protocol::{
-    BranchName, Commit, FetchAnswer, FetchRequest, Id, Limits, PackSink, PackWriter, PresignAnswer, PresignRequest,
-    Refs, Snapshot, Totals, UnpackAnswer, UnpackRequest, read_pack,
+    BranchName, Commit, FetchAnswer, FetchRequest, Id, Limits, PackSink, PackWriter, PresignAnswer,
+    PresignRequest, Refs, Snapshot, Totals, UnpackAnswer, UnpackRequest, read_pack,
 };
 use tokio::net::TcpListener;
 
@@ -307,10 +307,9 @@ async fn fetch(State(hub): State<TestHub>, Json(request): Json<FetchRequest>) ->
         }
         return response;
     }
-    if let Some(unknown) = request.want.iter().find(|want| !inner.commits.contains_key(want)) {
-        if inner.forged.is_none() {
-            return (StatusCode::NOT_FOUND, format!("no such commit: {unknown}")).into_response();
-        }
+    let unknown = request.want.iter().find(|want| !inner.commits.contains_key(want));
+    if let (Some(unknown), None) = (unknown, &inner.forged) {
+        return (StatusCode::NOT_FOUND, format!("no such commit: {unknown}")).into_response();
     }
     let pack = inner.forged.clone().unwrap_or_else(|| inner.build(&request).into());
     let (mpack_id, size) = (inner.promised.unwrap_or_else(|| Id::of(&pack)), pack.len() as u64);
@@ -335,13 +334,17 @@ async fn download(State(hub): State<TestHub>, Path(id): Path<String>, headers: H
     let mut start = 0;
     match &mut inner.download {
         Download::CutAt { times: 0, ranges, .. } => {
-            if *ranges && let Some(from) = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-')) {
+            if *ranges
+                && let Some(from) = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'))
+            {
                 start = from.parse().expect("a number");
             }
         }
         Download::CutAt { at, ranges, times } => {
             *times -= 1;
-            if *ranges && let Some(from) = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-')) {
+            if *ranges
+                && let Some(from) = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'))
+            {
                 start = from.parse().expect("a number");
             }
             let piece = pack.slice(start..(start + *at).min(whole));
@@ -350,7 +353,8 @@ async fn download(State(hub): State<TestHub>, Path(id): Path<String>, headers: H
         Download::Longer => {
             let longer = [&pack[..], b"more"].concat();
             // Without a length: what is announced truthfully is refused before its first byte.
-            return Body::from_stream(stream::iter([Ok::<_, io::Error>(Bytes::from(longer))])).into_response();
+            return Body::from_stream(stream::iter([Ok::<_, io::Error>(Bytes::from(longer))]))
+                .into_response();
         }
         Download::Flipped { at } => {
             let mut bytes = pack.to_vec();
@@ -369,7 +373,8 @@ async fn download(State(hub): State<TestHub>, Path(id): Path<String>, headers: H
     }
     if start > 0 {
         let range = format!("bytes {start}-{}/{whole}", whole - 1);
-        return (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, range)], pack.slice(start..)).into_response();
+        return (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, range)], pack.slice(start..))
+            .into_response();
     }
     pack.into_response()
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fetch_client::{Error, Repository, status};
+use retry_middleware::{Clock, SystemClock};
 
 use crate::hub::TestHub;
 use crate::program::{command, run};
@@ -25,11 +26,12 @@ fn write_many(root: &Path, content: &str) {
 
 /// How long `program` takes, to its end.
 async fn duration_of(mut program: Command) -> Duration {
-    // A wall clock would do as well: the kills need not be exact.
-    let start = tokio::time::Instant::now();
-    let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code()).await.expect("it runs");
+    let start = SystemClock.monotonic();
+    let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code())
+        .await
+        .expect("it runs");
     assert_eq!(code, Some(0));
-    start.elapsed()
+    SystemClock.monotonic().since(start)
 }
 
 /// Starts `program` and kills it after `delay`, unless it has ended by then.
@@ -92,7 +94,8 @@ async fn a_killed_commit_leaves_the_old_head_or_the_new_one() {
         } else {
             assert_eq!(report.differences, Default::default());
             ends.1 += 1;
-            std::fs::write(work.at(".muse/refs/heads/main"), format!("{first}\n")).expect("back to the first");
+            std::fs::write(work.at(".muse/refs/heads/main"), format!("{first}\n"))
+                .expect("back to the first");
         }
     }
     assert!(ends.0 > 0, "no kill was early enough to show anything");

@@ -156,7 +156,10 @@ async fn files_that_a_pull_does_not_touch_may_be_changed() {
     pair.write("mine", "untracked");
     pair.pull().await.expect("a pull");
     let found = files(pair.copy.root());
-    assert_eq!((&*found["README.md"], &*found["src/deep/er/lib.rs"], &*found["mine"]), ("theirs", "edited", "untracked"));
+    assert_eq!(
+        (&*found["README.md"], &*found["src/deep/er/lib.rs"], &*found["mine"]),
+        ("theirs", "edited", "untracked")
+    );
 }
 
 #[tokio::test]

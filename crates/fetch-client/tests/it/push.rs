@@ -44,7 +44,8 @@ async fn a_push_that_would_lose_commits_is_refused_and_may_be_forced() {
     let first = pushed(&hub).await;
     let other = Work::new();
     other.write("unrelated", "1").commit("elsewhere");
-    let refused = push(&session(), &other.repository, &request(&hub)).await.expect_err("it would lose a commit");
+    let refused =
+        push(&session(), &other.repository, &request(&hub)).await.expect_err("it would lose a commit");
     assert!(matches!(refused, Error::PushRefused { .. }), "{refused:?}");
     assert_eq!(hub.head("main"), Some(first.head()));
     let force = PushRequest { force: true, ..request(&hub) };

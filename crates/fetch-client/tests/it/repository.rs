@@ -12,7 +12,18 @@ fn init_makes_the_layout() {
     let work = Work::new();
     assert_eq!(
         names(&work.at(".muse")),
-        ["HEAD", "commits", "config.toml", "incoming", "lock", "objects", "refs", "remotes", "repo.json", "snapshots"]
+        [
+            "HEAD",
+            "commits",
+            "config.toml",
+            "incoming",
+            "lock",
+            "objects",
+            "refs",
+            "remotes",
+            "repo.json",
+            "snapshots"
+        ]
     );
     assert_eq!(fs::read_to_string(work.at(".muse/HEAD")).expect("a head"), "ref: refs/heads/main\n");
 }
@@ -36,10 +47,7 @@ fn objects_commits_and_snapshots_lie_where_their_ids_say() {
     let recorded: hub_protocol::Commit = serde_json::from_slice(&text).expect("a commit");
     assert_eq!(recorded.id(), commit);
     assert!(work.at(&format!(".muse/snapshots/{}.json", recorded.snapshot().hex())).exists());
-    assert_eq!(
-        fs::read_to_string(work.at(".muse/refs/heads/main")).expect("a head"),
-        format!("{commit}\n")
-    );
+    assert_eq!(fs::read_to_string(work.at(".muse/refs/heads/main")).expect("a head"), format!("{commit}\n"));
 }
 
 #[test]
@@ -65,9 +73,11 @@ fn status_tells_added_modified_and_deleted_files() {
     let work = Work::new();
     work.write("same", "1").write("modified", "1").write("deleted", "1").write("script", "1").commit("first");
     work.write("modified", "2").remove("deleted").write("added", "1");
-    fs::set_permissions(work.at("script"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    fs::set_permissions(work.at("script"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("ours");
     let found = status(&work.repository).expect("a status").differences;
-    let names = |paths: &[hub_protocol::RepositoryPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names =
+        |paths: &[hub_protocol::RepositoryPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(names(&found.added), ["added"]);
     assert_eq!(names(&found.modified), ["modified", "script"]);
     assert_eq!(names(&found.deleted), ["deleted"]);
@@ -79,7 +89,8 @@ fn what_does_not_take_part_is_told() {
     work.write("kept", "1").write(".env", "SECRET=1").write("target/debug/out", "1").write("bad:name", "1");
     work.write("ignored.log", "1").write(".museignore", "*.log\n").write(".git/config", "1");
     symlink("/etc/passwd", work.at("link")).expect("a symlink");
-    rustix::fs::mkfifoat(rustix::fs::CWD, work.at("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).expect("a pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, work.at("pipe"), rustix::fs::Mode::from_raw_mode(0o600))
+        .expect("a pipe");
     let recorded = work.repository.record("first", "2026-11-30T12:00:00Z").expect("a commit");
     assert_eq!(recorded.files, 2, "kept and .museignore");
     let warnings: Vec<String> = recorded.warnings.iter().map(ToString::to_string).collect();
@@ -96,7 +107,10 @@ fn what_does_not_take_part_is_told() {
 #[test]
 fn a_recorded_file_stays_recorded_when_a_rule_leaves_its_name_out() {
     let work = Work::new();
-    work.write("notes.log", "1").write("cert/public.pem", "1").write(".museignore", "!cert/*.pem\n").commit("first");
+    work.write("notes.log", "1")
+        .write("cert/public.pem", "1")
+        .write(".museignore", "!cert/*.pem\n")
+        .commit("first");
     work.write(".museignore", "*.log\n").write("other.log", "1").commit("second");
     let found = status(&work.repository).expect("a status");
     assert_eq!(found.differences, Default::default());
@@ -132,7 +146,8 @@ fn a_damaged_commit_is_named() {
 #[test]
 fn a_secret_in_the_configuration_is_not_shown() {
     let work = Work::new();
-    fs::write(work.at(".muse/config.toml"), "[remotes.origin]\nurl = \"http://h/a/b\"\ntoken = \"s3cret\"\n").expect("w");
+    fs::write(work.at(".muse/config.toml"), "[remotes.origin]\nurl = \"http://h/a/b\"\ntoken = \"s3cret\"\n")
+        .expect("w");
     let config = work.repository.config().expect("a configuration");
     assert!(!format!("{config:?}").contains("s3cret"));
     work.repository.set_config(&config).expect("writable");

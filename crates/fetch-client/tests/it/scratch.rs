@@ -80,10 +80,10 @@ impl Work {
 /// A repository with a few files of every kind, pushed.
 pub(crate) async fn pushed(hub: &TestHub) -> Work {
     let work = Work::new();
-    work.write("README.md", "# Work\n").write("src/deep/er/lib.rs", "fn main() {}\n").write(".hidden", "").write(
-        "run.sh",
-        "#!/bin/sh\n",
-    );
+    work.write("README.md", "# Work\n")
+        .write("src/deep/er/lib.rs", "fn main() {}\n")
+        .write(".hidden", "")
+        .write("run.sh", "#!/bin/sh\n");
     fs::set_permissions(work.at("run.sh"), fs::Permissions::from_mode(0o755)).expect("a file of ours");
     work.commit("first");
     work.push(hub).await;
