@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::name;
+use crate::quoted::quoted;
 
 const MAX_BYTES: usize = 255;
 
@@ -39,7 +40,7 @@ impl BranchName {
 
 /// A name that no branch may have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the branch name \"{}\" {reason}", .name.escape_debug())]
+#[error("the branch name {} {reason}", quoted(.name))]
 pub struct BranchNameError {
     name: String,
     reason: Reason,
@@ -51,7 +52,7 @@ enum Reason {
     Empty,
     #[error("is {0} bytes long, and at most {MAX_BYTES} are allowed")]
     TooLong(usize),
-    #[error("holds the character {}, and only ASCII letters, digits, `.`, `_`, `-` and `/` are allowed", .0.escape_debug())]
+    #[error("holds the character {0:?}, and only ASCII letters, digits, `.`, `_`, `-` and `/` are allowed")]
     Character(char),
     #[error("has an empty component")]
     EmptyComponent,

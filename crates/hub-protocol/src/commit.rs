@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::quoted::quoted;
 use crate::timestamp::is_utc_timestamp;
 use crate::{Id, IdHasher};
 
@@ -129,7 +130,7 @@ pub enum CommitError {
         at: usize,
     },
     /// The time is not RFC 3339 in UTC.
-    #[error("expected the commit's time as in 2026-11-30T15:59:07Z, and got \"{}\"", .text.escape_debug())]
+    #[error("expected the commit's time as in 2026-11-30T15:59:07Z, and got {}", quoted(.text))]
     CommittedAt {
         /// What came instead.
         text: String,

@@ -18,6 +18,7 @@ mod id;
 mod name;
 mod pack;
 mod path;
+mod quoted;
 mod snapshot;
 mod timestamp;
 mod wire;

@@ -26,8 +26,11 @@ pub(crate) fn is_control_folder(component: &str) -> bool {
     if seen().eq(".muse".chars()) {
         return true;
     }
-    let short = component.get(..5).unwrap_or_default();
-    short.eq_ignore_ascii_case("muse~") && component[5..].bytes().all(|byte| byte.is_ascii_digit())
+    component.split_once('~').is_some_and(|(stem, number)| {
+        stem.eq_ignore_ascii_case("muse")
+            && !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn is_ignored_by_hfs(character: char) -> bool {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::name;
+use crate::quoted::quoted;
 
 /// The longest path, in bytes: what Linux allows a whole path to be.
 const MAX_PATH_BYTES: usize = 4096;
@@ -53,7 +54,7 @@ impl RepositoryPath {
 
 /// A path that a repository must not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the path \"{}\" {reason}", .path.escape_debug())]
+#[error("the path {} {reason}", quoted(.path))]
 pub struct PathError {
     path: String,
     reason: Reason,
@@ -75,19 +76,19 @@ enum Reason {
     TooLong(usize),
     #[error("is absolute")]
     Absolute,
-    #[error("holds the character {}, which is not allowed", .0.escape_debug())]
+    #[error("holds the character {0:?}, which is not allowed")]
     Character(char),
     #[error("has an empty component")]
     EmptyComponent,
-    #[error("has the component \"{0}\", which would leave its folder")]
+    #[error("has the component \"{0}\", which is no file name")]
     Dots(String),
     #[error("has a component of {0} bytes, and at most {MAX_COMPONENT_BYTES} are allowed")]
     ComponentTooLong(usize),
-    #[error("has the component \"{}\", which is the repository's own folder", .0.escape_debug())]
+    #[error("has the component {}, which is the repository's own folder", quoted(.0))]
     ControlFolder(String),
-    #[error("has the component \"{}\", which Windows reserves for a device", .0.escape_debug())]
+    #[error("has the component {}, which Windows reserves for a device", quoted(.0))]
     Device(String),
-    #[error("has the component \"{}\", which ends in a dot or a space", .0.escape_debug())]
+    #[error("has the component {}, which ends in a dot or a space", quoted(.0))]
     Trailing(String),
 }
 

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::quoted::quoted;
 use crate::{Id, IdHasher, RepositoryPath};
 
 /// One file of a snapshot.
@@ -91,7 +93,7 @@ impl Snapshot {
 
 /// Two files of which one would have to be the folder of the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the path \"{}\" is a file, and \"{}\" lies below it", .file.escape_debug(), .below.escape_debug())]
+#[error("the path {} is a file, and {} lies below it", quoted(.file), quoted(.below))]
 pub struct SnapshotError {
     file: String,
     below: String,
@@ -129,11 +131,13 @@ where
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut files = BTreeMap::new();
             while let Some((path, entry)) = map.next_entry::<RepositoryPath, FileEntry>()? {
-                if files.contains_key(&path) {
-                    let shown = path.as_str().escape_debug();
-                    return Err(de::Error::custom(format_args!("the path \"{shown}\" comes twice")));
-                }
-                files.insert(path, entry);
+                match files.entry(path) {
+                    Entry::Vacant(vacant) => vacant.insert(entry),
+                    Entry::Occupied(first) => {
+                        let path = quoted(first.key().as_str());
+                        return Err(de::Error::custom(format_args!("the path {path} comes twice")));
+                    }
+                };
             }
             Ok(files)
         }

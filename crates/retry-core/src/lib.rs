@@ -32,6 +32,8 @@ mod anomalies;
 mod backoff;
 mod builder;
 mod decision;
+#[cfg(feature = "serde")]
+mod document;
 mod hint;
 mod http_date;
 mod key_hash;
@@ -41,6 +43,8 @@ pub mod profiles;
 mod request;
 mod retry_after;
 mod status_set;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod windows;
 

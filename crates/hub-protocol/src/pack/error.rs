@@ -127,10 +127,11 @@ pub enum PackError {
         /// Where.
         at: Place,
     },
-    /// The compressed stream is not what its writer wrote.
-    #[error("the pack is damaged at {at}: {reason}")]
+    /// The compressed stream is not what its writer wrote. It is decompressed 128 KiB at a time: the damage may lie
+    /// that far ahead.
+    #[error("the pack is damaged in or after {at}: {reason}")]
     Damaged {
-        /// How far it was good.
+        /// How far it was good for certain.
         at: Place,
         /// What the decompressor said.
         reason: String,
@@ -158,11 +159,11 @@ pub enum PackError {
         found: u8,
     },
     /// The entry's kind came to its end before: commits, then snapshots, then objects.
-    #[error("{entry} comes after a {after}")]
+    #[error("{entry} comes after the first {after}")]
     OutOfOrder {
         /// Which.
         entry: Entry,
-        /// The kind of the entry before it.
+        /// The kind that has begun.
         after: Kind,
     },
     /// One entry more than declared.
@@ -287,9 +288,7 @@ pub enum LimitExceeded {
         limit: u64,
     },
     /// A decompression bomb, or what cannot be told from one.
-    #[error(
-        "the pack grows from {packed} to {plain} bytes by {at}, more than {ratio} times and more than is allowed"
-    )]
+    #[error("the pack grows from {packed} to {plain} bytes by {at}, and at most {ratio} times are allowed")]
     Ratio {
         /// Where that was seen.
         at: Place,

@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::HeaderMap;
+use hub_protocol::Refs;
+
+use super::Hub;
+use super::name::RepositoryName;
+use super::store::{HEADS, REPOSITORIES, StoreError, heads};
+use crate::refusal::Refused;
+
+/// What kind of work the hub's repositories hold: plain files.
+const DOMAIN: &str = "code";
+
+/// `GET /{owner}/{slug}/refs`: where the branches stand. Reads the database alone, so it never has to wait for
+/// a job and never answers 503.
+pub(super) async fn get(
+    State(hub): State<Arc<Hub>>,
+    name: RepositoryName,
+    headers: HeaderMap,
+) -> Result<Json<Refs>, Refused> {
+    let refs = hub
+        .blocking(move |hub| {
+            let authorised = hub.tokens.admits(&headers);
+            hub.database.read(|transaction| {
+                let repositories = transaction.open_table(REPOSITORIES).map_err(StoreError::from)?;
+                let repository = hub.visible(&repositories, &name, authorised)?;
+                let table = transaction.open_table(HEADS).map_err(StoreError::from)?;
+                let branch_heads = heads(&table, repository.number)?;
+                Ok::<_, Refused>(Refs {
+                    repo_id: repository.repo_id,
+                    domain: DOMAIN.into(),
+                    default_branch: repository.default_branch,
+                    branch_heads,
+                })
+            })
+        })
+        .await?;
+    Ok(Json(refs))
+}

@@ -1,0 +1,96 @@
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use redb::{DatabaseError, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
+
+use super::{StoreError, tables};
+
+/// The cache is what bounds the server's memory; the rest of the file is the page cache's business.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// The embedded database, and its way back from a disk that was full.
+///
+/// redb refuses everything after a failed write until it is opened anew, since it cannot know what reached
+/// the disk. A full disk must fail one request and not the server, so this opens it anew.
+#[derive(Debug)]
+pub(crate) struct Database {
+    path: PathBuf,
+    open: RwLock<Option<redb::Database>>,
+    broken: AtomicBool,
+}
+
+impl Database {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        let database = open(path)?;
+        let this =
+            Self { path: path.to_owned(), open: RwLock::new(Some(database)), broken: AtomicBool::new(false) };
+        this.write(tables::create_all)?;
+        Ok(this)
+    }
+
+    /// Reads one consistent state. Blocks.
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&ReadTransaction) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.with(|database| {
+            let transaction = database.begin_read().map_err(StoreError::from)?;
+            work(&transaction)
+        })
+    }
+
+    /// Runs `work` in one transaction: all of it happens, durably, or none of it. Blocks.
+    pub(crate) fn write<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&WriteTransaction) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.with(|database| {
+            let transaction = database.begin_write().map_err(StoreError::from)?;
+            let result = work(&transaction)?;
+            transaction.commit().map_err(StoreError::from)?;
+            Ok(result)
+        })
+    }
+
+    fn with<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&redb::Database) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if self.broken.load(Ordering::Acquire) {
+            self.open_anew()?;
+        }
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let database =
+            open.as_ref().ok_or_else(|| StoreError::Damaged("it could not be opened anew".into()))?;
+        let result = work(database);
+        if result.is_err() && !is_usable(database) {
+            self.broken.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    fn open_anew(&self) -> Result<(), StoreError> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if self.broken.load(Ordering::Acquire) {
+            tracing::warn!("a write to the database had failed: it is opened anew");
+            // The old one holds the lock on the file until it is gone.
+            *open = None;
+            *open = Some(self::open(&self.path)?);
+            self.broken.store(false, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> Result<redb::Database, StoreError> {
+    redb::Database::builder().set_cache_size(CACHE_BYTES).create(path).map_err(|error| match error {
+        DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
+        error => error.into(),
+    })
+}
+
+/// Whether writes are still taken; a transaction that is under way elsewhere says that they are.
+fn is_usable(database: &redb::Database) -> bool {
+    matches!(database.try_begin_write(), Ok(_) | Err(TransactionError::WouldBlock))
+}

@@ -1,0 +1,88 @@
+use std::io;
+
+use hub_protocol::PackError;
+
+use crate::refusal::{Failure, Refused};
+
+/// What kept the hub from reading or writing its data.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] redb::Error),
+    /// A file.
+    #[error("{doing}: {source}")]
+    File {
+        /// What was being done.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A pack.
+    #[error("{doing}: {}", chain(.source))]
+    Pack {
+        /// What was being done.
+        doing: String,
+        /// What is wrong with the pack, or with the disk it is on.
+        source: PackError,
+    },
+    /// A second server would be writing to the same files.
+    #[error("the data folder is in use by another server")]
+    InUse,
+    /// The data contradicts itself.
+    #[error("the data is damaged: {0}")]
+    Damaged(String),
+    /// The server is on its way out.
+    #[error("the server is shutting down")]
+    Stopping,
+}
+
+impl StoreError {
+    /// Names what was being done when `source` came up.
+    pub(crate) fn file(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::File { doing, source }
+    }
+
+    pub(crate) fn pack(doing: impl Into<String>) -> impl FnOnce(PackError) -> Self {
+        let doing = doing.into();
+        move |source| Self::Pack { doing, source }
+    }
+}
+
+/// An error and what caused it, in one line: packs say where, their sources say why.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+macro_rules! from_redb {
+    ($($error:ident),*) => {$(
+        impl From<redb::$error> for StoreError {
+            fn from(error: redb::$error) -> Self {
+                Self::Database(error.into())
+            }
+        }
+    )*};
+}
+
+from_redb!(CommitError, DatabaseError, StorageError, TableError, TransactionError);
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Internal(error.to_string())
+    }
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Failure::from(error).into()
+    }
+}

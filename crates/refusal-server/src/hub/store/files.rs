@@ -1,0 +1,123 @@
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hub_protocol::Id;
+use tempfile::{NamedTempFile, TempPath};
+
+use super::StoreError;
+use crate::clock::{seconds_of, system_time};
+
+/// The files of the hub: objects and packs, each named by its id.
+///
+/// A file is written under `temporary` and renamed once it is whole and on the disk, so what has its name is
+/// whole. Until when a pack must be kept is its file's modification time, which lies in the future: raising it
+/// costs no transaction, and it outlives a restart.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    /// Makes the folders, and throws away what an earlier run left unfinished.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let this = Self { folder: folder.to_owned() };
+        let temporary = this.temporary();
+        if temporary.exists() {
+            fs::remove_dir_all(&temporary).map_err(StoreError::file("could not clear unfinished files"))?;
+        }
+        for folder in [temporary, this.folder.join("objects"), this.uploads(), this.packs()] {
+            fs::create_dir_all(&folder)
+                .map_err(StoreError::file(format!("could not make {}", folder.display())))?;
+        }
+        Ok(this)
+    }
+
+    pub(crate) fn new_temporary(&self) -> io::Result<NamedTempFile> {
+        NamedTempFile::new_in(self.temporary())
+    }
+
+    pub(crate) fn object(&self, id: &Id) -> PathBuf {
+        let hex = id.hex();
+        self.folder.join("objects").join(&hex[..2]).join(&hex[2..])
+    }
+
+    /// An uploaded pack. By repository: whoever knows the id of another's pack has not uploaded it.
+    pub(crate) fn upload(&self, repository: u64, id: &Id) -> PathBuf {
+        self.uploads().join(format!("{repository}-{}", id.hex()))
+    }
+
+    pub(crate) fn pack(&self, id: &Id) -> PathBuf {
+        self.packs().join(id.hex())
+    }
+
+    pub(crate) fn packs(&self) -> PathBuf {
+        self.folder.join("packs")
+    }
+
+    pub(crate) fn uploads(&self) -> PathBuf {
+        self.folder.join("uploads")
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.folder.join("objects")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.folder.join("temporary")
+    }
+}
+
+/// Gives a finished file its name, durably: its bytes, then its name, are on the disk when this returns.
+pub(crate) fn land(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.as_file().sync_all()?;
+    rename(file.into_temp_path(), path)?;
+    sync_folder_of(path)
+}
+
+/// Gives a file its name; a crash may undo it.
+pub(crate) fn rename(file: TempPath, path: &Path) -> io::Result<()> {
+    file.persist(path).map_err(|error| error.error)
+}
+
+/// Makes the names in a file's folder durable.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// Keeps the file at least until `until`, in seconds since the Unix epoch.
+pub(crate) fn keep_until(path: &Path, until: u64) -> io::Result<()> {
+    let file = File::options().write(true).open(path)?;
+    if seconds_of(file.metadata()?.modified()?) < until {
+        file.set_modified(system_time(until))?;
+    }
+    Ok(())
+}
+
+/// Removes the files of a folder whose time has passed, except those that `keep` names.
+pub(crate) fn sweep(folder: &Path, now: u64, keep: impl Fn(&str) -> bool) -> io::Result<u64> {
+    let mut removed = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let due = seconds_of(entry.metadata()?.modified()?) < now;
+        if due && !name.to_str().is_some_and(&keep) {
+            fs::remove_file(entry.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Whether a file is there and is to be kept at `now`.
+pub(crate) fn is_kept(path: &Path, now: u64) -> bool {
+    path.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|until| seconds_of(until) >= now)
+}
+
+/// The list of the objects in an uploaded pack, beside the pack.
+pub(crate) fn contents_of(upload: &Path) -> PathBuf {
+    upload.with_extension("objects")
+}

@@ -1,0 +1,28 @@
+//! A server whose refusals say when to come back.
+//!
+//! Its first room is the [hub](HubConfig): a place to push repositories to and to fetch them from. Between a
+//! push and the first good fetch there is real work to do (indexing objects, building packs), and until it is
+//! done the hub answers 503 with a `Retry-After` that says how long it expects to need.
+//!
+//! [`Server::bind`] starts it in this process; the program of the same name is a thin shell around it.
+
+mod admin;
+mod app;
+#[cfg(feature = "cli")]
+pub mod cli;
+mod clock;
+mod config;
+mod exchange;
+mod hub;
+mod refusal;
+mod server;
+#[cfg(test)]
+mod testing;
+mod tokens;
+
+pub use clock::Clock;
+pub use config::Config;
+pub use hub::{FetchNotIndexed, HubConfig, JobKind, MPackNotReady, StoreError};
+pub use refusal::{Body, Failure, Refusal, Refused, RetryAfter};
+pub use server::{Running, Server, StartError};
+pub use tokens::{Secret, Tokens};
