@@ -26,7 +26,7 @@ use super::console::Console;
 use super::exit;
 use super::run::{Program, settings};
 use crate::budget::seconds;
-use crate::transport::{Transport, TransportError, deepest_cause, shown_url};
+use crate::transport::{Patience, Transport, TransportError, deepest_cause, shown_url};
 
 /// How much of a refused body is read away so that its connection can be used again.
 const MAX_DRAINED: usize = 64 * 1024;
@@ -268,7 +268,8 @@ impl From<AttemptTimedOut> for NoAnswer {
 impl Sending<'_> {
     fn request(&self) -> Result<reqwest::RequestBuilder, NoAnswer> {
         let Prepared { url, method, headers, body, .. } = self.prepared;
-        let request = self.transport.request(method.clone(), url)?.headers(headers.clone());
+        let request =
+            self.transport.request(method.clone(), url, Patience::Silence)?.headers(headers.clone());
         match body {
             None => Ok(request),
             Some(RequestBody::Bytes(bytes)) => Ok(request.body(bytes.clone())),

@@ -253,9 +253,7 @@ impl Program {
 }
 
 pub(super) fn settings() -> TransportSettings {
-    let mut settings = TransportSettings::default();
-    settings.system_proxy = true;
-    settings
+    TransportSettings { system_proxy: true, ..TransportSettings::default() }
 }
 
 fn budget(retry: &Retry) -> Result<Duration, crate::JunkBudget> {

@@ -32,9 +32,12 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
+    /// [`Error::NoMessage`]; [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
     /// cannot be part of a commit; [`Error::Busy`], or [`Error::Io`].
     pub fn record(&self, message: &str, committed_at: &str) -> Result<Recorded, Error> {
+        if message.trim().is_empty() {
+            return Err(Error::NoMessage);
+        }
         let lock = self.lock()?;
         let branch = self.current_branch()?;
         let parent = self.head(&branch)?;

@@ -192,7 +192,7 @@ impl Staging {
         let snapshots =
             self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
         let commits = self
-            .from_the_oldest_on()
+            .commits_oldest_first()
             .into_iter()
             .map(|id| (self.commit_path(id), self.store.commit_path(id)));
 
@@ -228,7 +228,7 @@ impl Staging {
     }
 
     /// The commits here, parents before children.
-    fn from_the_oldest_on(&self) -> Vec<Id> {
+    fn commits_oldest_first(&self) -> Vec<Id> {
         let mut ordered = Vec::with_capacity(self.commits.len());
         let mut entered = HashSet::new();
         for start in self.commits.keys() {

@@ -155,6 +155,24 @@ async fn a_target_that_is_not_empty_is_refused_and_untouched() {
     assert_eq!(names(place.path()), ["mine"]);
 }
 
+#[tokio::test]
+async fn a_clone_into_a_target_where_another_one_is_under_way_leaves_that_alone() {
+    let hub = TestHub::start().await;
+    let work = pushed(&hub).await;
+    hub.refuse([Refusal::not_ready("2")]);
+    let place = tempfile::tempdir().expect("a directory");
+    let target = place.path().join("copy");
+    let second = async {
+        while hub.count("POST fetch") == 0 {
+            tokio::task::yield_now().await;
+        }
+        clone_into(&hub, &target, PATIENT).await
+    };
+    let (first, second) = tokio::join!(clone_into(&hub, &target, PATIENT), second);
+    assert!(matches!(second.expect_err("the target is taken").error, Error::Busy { .. }));
+    assert_eq!(files(&first.expect("a clone").target), work.files());
+}
+
 /// MWP5_13: watched by the kernel from before the first refusal to the end, not only looked at afterwards.
 #[tokio::test]
 async fn mwp5_13_the_target_is_never_removed_while_refusals_are_waited_out() {

@@ -8,9 +8,10 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use retry_core::Monotonic;
+use retry_middleware::{Clock, SystemClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use tokio::time::Instant;
 
 use crate::program::run;
 use crate::scratch::{names, write};
@@ -20,8 +21,14 @@ use crate::scratch::{names, write};
 struct Server {
     statuses: Arc<Mutex<Vec<u16>>>,
     body: &'static str,
-    seen: Arc<Mutex<Vec<(Instant, Method, String, String)>>>,
+    seen: Arc<Mutex<Vec<Arrival>>>,
     url: String,
+}
+
+struct Arrival {
+    at: Monotonic,
+    /// Method, header `X-Test` and body.
+    request: (Method, String, String),
 }
 
 impl Server {
@@ -37,23 +44,31 @@ impl Server {
 
     /// Method, header `X-Test` and body of each request.
     fn seen(&self) -> Vec<(Method, String, String)> {
+<<<<<<< HEAD
         self.seen
             .lock()
             .expect("no panics")
             .iter()
             .map(|(_, method, field, body)| (method.clone(), field.clone(), body.clone()))
             .collect()
+=======
+        self.seen.lock().expect("no panics").iter().map(|arrival| arrival.request.clone()).collect()
+>>>>>>> client
     }
 
     fn gaps(&self) -> Vec<Duration> {
-        self.seen.lock().expect("no panics").windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
+        self.seen.lock().expect("no panics").windows(2).map(|pair| pair[1].at.since(pair[0].at)).collect()
     }
 }
 
 async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap, body: Bytes) -> Response {
     let field = headers.get("x-test").map_or("", |value| value.to_str().expect("ASCII")).to_owned();
     let body = String::from_utf8(body.to_vec()).expect("UTF-8");
-    server.seen.lock().expect("no panics").push((Instant::now(), method, field, body));
+    server
+        .seen
+        .lock()
+        .expect("no panics")
+        .push(Arrival { at: SystemClock.monotonic(), request: (method, field, body) });
     let mut statuses = server.statuses.lock().expect("no panics");
     let status = if statuses.len() > 1 { statuses.pop() } else { statuses.last().copied() };
     let status = StatusCode::from_u16(status.expect("a status")).expect("a status");
@@ -148,12 +163,12 @@ async fn a_refusal_whose_body_breaks_off_keeps_its_hint() {
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
         ] {
             let (mut stream, _) = listener.accept().await.expect("a connection");
-            arrivals.push(Instant::now());
+            arrivals.push(SystemClock.monotonic());
             let mut request = [0; 4096];
             let _ = stream.read(&mut request).await.expect("a request");
             stream.write_all(answer.as_bytes()).await.expect("it reads");
         }
-        arrivals[1] - arrivals[0]
+        arrivals[1].since(arrivals[0])
     });
     let ran = run(place().path(), &["get", &url]).await;
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "ok"), "{ran:?}");

@@ -307,10 +307,9 @@ async fn fetch(State(hub): State<TestHub>, Json(request): Json<FetchRequest>) ->
         }
         return response;
     }
-    if let Some(unknown) = request.want.iter().find(|want| !inner.commits.contains_key(want)) {
-        if inner.forged.is_none() {
-            return (StatusCode::NOT_FOUND, format!("no such commit: {unknown}")).into_response();
-        }
+    let unknown = request.want.iter().find(|want| !inner.commits.contains_key(want));
+    if let (Some(unknown), None) = (unknown, &inner.forged) {
+        return (StatusCode::NOT_FOUND, format!("no such commit: {unknown}")).into_response();
     }
     let pack = inner.forged.clone().unwrap_or_else(|| inner.build(&request).into());
     let (mpack_id, size) = (inner.promised.unwrap_or_else(|| Id::of(&pack)), pack.len() as u64);

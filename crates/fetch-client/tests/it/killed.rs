@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fetch_client::{Error, Repository, status};
+use retry_middleware::{Clock, SystemClock};
 
 use crate::hub::TestHub;
 use crate::program::{command, run};
@@ -25,13 +26,17 @@ fn write_many(root: &Path, content: &str) {
 
 /// How long `program` takes, to its end.
 async fn duration_of(mut program: Command) -> Duration {
+<<<<<<< HEAD
     // A wall clock would do as well: the kills need not be exact.
     let start = tokio::time::Instant::now();
+=======
+    let start = SystemClock.monotonic();
+>>>>>>> client
     let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code())
         .await
         .expect("it runs");
     assert_eq!(code, Some(0));
-    start.elapsed()
+    SystemClock.monotonic().since(start)
 }
 
 /// Starts `program` and kills it after `delay`, unless it has ended by then.
