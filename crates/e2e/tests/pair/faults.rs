@@ -48,26 +48,26 @@ fn good_clone_of(answers: Answers) -> (Scene, RawServer) {
 
 #[test]
 fn a_reset_before_any_answer_is_told() {
-    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::default().reset()])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::default().reset()])), @"3: ❌ Fetch failed: http://127.0.0.1:PORT/owner/slug/refs: the connection was lost (connection reset by peer)");
 }
 
 /// C6: profile `muse` repeats a refusal, and nothing else.
 #[test]
 fn a_reset_instead_of_the_fetch_answer_is_not_repeated() {
-    insta::assert_snapshot!(failed_clone_of(Answers::fetches([Answer::default().reset()])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::fetches([Answer::default().reset()])), @"3: ❌ Fetch failed: http://127.0.0.1:PORT/owner/slug/fetch/mpack: the connection was lost (connection reset by peer)");
 }
 
 #[test]
 fn a_reset_during_the_download_that_happens_again_is_told() {
     let cut = || Answer::head("200 OK", &[], 245).write("x").reset();
-    insta::assert_snapshot!(failed_clone_of(Answers::downloads([Answer::default().reset(), cut()])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::downloads([Answer::default().reset(), cut()])), @"3: ❌ Fetch failed: http://127.0.0.1:PORT/owner/slug/mpacks/the-pack: the connection was lost (connection reset by peer)");
 }
 
 #[test]
 fn a_refused_connection_is_told() {
     let scene = scene();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    insta::assert_snapshot!(failed_clone(&scene, &format!("http://{closed}/owner/slug")), @"");
+    insta::assert_snapshot!(failed_clone(&scene, &format!("http://{closed}/owner/slug")), @"3: ❌ Fetch failed: http://127.0.0.1:PORT/owner/slug/refs: cannot connect (connection refused)");
 }
 
 /// `.invalid` is the name that never resolves (RFC 2606).
@@ -95,7 +95,7 @@ fn a_download_that_is_cut_off_for_good_is_told() {
     let pack = forged(&[("a.txt", "content")]).pack;
     let cut = Answer::head("200 OK", &[], pack.len() as u64).write(&pack[..100]).close();
     let gone = Answer::new("404 Not Found", &[], "gone");
-    insta::assert_snapshot!(failed_clone_of(Answers::downloads([cut, gone])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::downloads([cut, gone])), @"3: ❌ Fetch failed: the pack from http://127.0.0.1:PORT/owner/slug/mpacks/the-pack was cut off after 100 of 423 bytes: end of file before message length reached");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_server_that_says_nothing_does_not_outlast_the_deadline() {
 #[test]
 fn a_pack_that_is_announced_with_another_length_is_told() {
     let longer = Answers { longer: 1, ..Answers::default() };
-    insta::assert_snapshot!(failed_clone_of(longer), @"");
+    insta::assert_snapshot!(failed_clone_of(longer), @"3: ❌ Fetch failed: the pack from http://127.0.0.1:PORT/owner/slug/mpacks/the-pack was announced with 423 bytes, and 424 were promised");
 }
 
 #[test]
@@ -159,7 +159,10 @@ fn a_pack_whose_bytes_are_others_than_promised_is_told() {
     let mut pack = forged(&[("a.txt", "content")]).pack;
     let last = pack.len() - 1;
     pack[last] ^= 1;
-    insta::assert_snapshot!(failed_clone_of(Answers::downloads([Answer::new("200 OK", &[], pack)])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::downloads([Answer::new("200 OK", &[], pack)])), @r#"
+    3: received 423 B
+    ❌ Fetch failed: the pack was refused: the pack's closing digest says sha256:ID, and its bytes are sha256:ID
+    "#);
 }
 
 /// F30: a 404 is final, whatever stands beside it, and is not asked again.
@@ -168,18 +171,18 @@ fn a_404_is_told_and_not_repeated() {
     let scene = scene();
     let gone = Answer::new("404 Not Found", &["Retry-After: 1"], "no such want");
     let hub = fake_hub(&scene, &forged(&[("a.txt", "content")]), Answers::fetches([gone]));
-    insta::assert_snapshot!(failed_clone(&scene, &url(&hub)), @"");
+    insta::assert_snapshot!(failed_clone(&scene, &url(&hub)), @"3: ❌ Fetch failed: POST http://127.0.0.1:PORT/owner/slug/fetch/mpack answered 404: no such want");
     assert_eq!(hub.trace().fetches().len(), 1);
 }
 
 #[test]
 fn an_answer_that_is_no_json_is_told() {
-    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::new("200 OK", &[], "<html>")])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::new("200 OK", &[], "<html>")])), @"3: ❌ Fetch failed: the answer of http://127.0.0.1:PORT/owner/slug/refs cannot be used: expected value at line 1 column 1");
 }
 
 #[test]
 fn what_is_not_http_is_told() {
-    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::default().write("SSH-2.0-x\r\n\r\n").close()])), @"");
+    insta::assert_snapshot!(failed_clone_of(Answers::refs([Answer::default().write("SSH-2.0-x\r\n\r\n").close()])), @"3: ❌ Fetch failed: http://127.0.0.1:PORT/owner/slug/refs: the connection was lost (invalid HTTP version parsed)");
 }
 
 #[test]
@@ -189,7 +192,14 @@ fn what_is_no_address_is_the_users_error() {
         ["", "slug", "file:///etc", "http://", "http://host/only-owner", "http://[::1/owner/slug"]
             .map(|given| failed_clone(&scene, given))
             .to_vec();
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "": relative URL without a base
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "slug": relative URL without a base
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "file:///etc": it starts with neither http:// nor https://
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "http://": empty host
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "http://host/only-owner": its path does not end in /owner/slug
+    1: ❌ expected the address of a repository such as https://host/owner/slug, got "http://[::1/owner/slug": invalid IPv6 address
+    "#);
 }
 
 /// TLS spoken to a server that has none.
@@ -211,7 +221,11 @@ fn a_target_that_holds_something_stays_as_it_is() {
     fs::write(work.join("file"), "mine").unwrap();
     let client = scene.client(&work);
     let clone = |target: &str| told(&client.run(&["clone", &url(&hub), target]).unwrap());
-    insta::assert_snapshot!([clone("full"), clone("file"), clone("file/below")].join("\n"), @"");
+    insta::assert_snapshot!([clone("full"), clone("file"), clone("file/below")].join("\n"), @r#"
+    1: ❌ the target ./full exists and is not empty
+    1: ❌ the target ./file exists and is not a directory
+    1: ❌ the target ./file/below cannot be created: Not a directory (os error 20)
+    "#);
     assert_eq!(fs::read_to_string(work.join("full/mine")).unwrap(), "mine");
     assert_eq!(fs::read_to_string(work.join("file")).unwrap(), "mine");
     assert_eq!(hub.trace().exchanges().len(), 0, "the hub is not asked in vain");
@@ -252,7 +266,7 @@ fn a_junk_budget_in_the_option_is_the_users_error() {
     let work = scene.new_folder("work").unwrap();
     let ended =
         scene.client(&work).run(&["clone", "http://127.0.0.1:9/o/s", "--retry-timeout", "1e3"]).unwrap();
-    insta::assert_snapshot!(told(&ended), @"");
+    insta::assert_snapshot!(told(&ended), @r#"1: ❌ --retry-timeout: expected a number of seconds such as 120 or 2.5, got "1e3""#);
 }
 
 #[test]

@@ -6,25 +6,30 @@ pub(crate) fn redacted(text: &str, folders: &[(&std::path::Path, &str)]) -> Stri
     for (folder, name) in folders {
         text = text.replace(&folder.display().to_string(), name);
     }
-    let text = replace_after(&text, "sha256:", |c| c.is_ascii_hexdigit(), "ID");
-    let text = replace_after(&text, "127.0.0.1:", |c| c.is_ascii_digit(), "PORT");
-    let text = replace_after(&text, "(request ", |c| c.is_ascii_hexdigit(), "REQUEST");
-    let text = replace_after(&text, "\"request_id\":\"", |c| c.is_ascii_hexdigit(), "REQUEST");
-    let text = replace_after(&text, "\"waited_s\":", |c| c.is_ascii_digit() || c == '.', "WAITED");
-    replace_after(&text, "; waited ", |c| c.is_ascii_digit() || c == '.', "WAITED")
+    let digit = |c: char| c.is_ascii_digit();
+    let hex_digit = |c: char| c.is_ascii_hexdigit();
+    let number = |c: char| c.is_ascii_digit() || c == '.';
+    let text = replace_after(&text, "sha256:", 64, hex_digit, "ID");
+    let text = replace_after(&text, "127.0.0.1:", 1, digit, "PORT");
+    let text = replace_after(&text, "(request ", 32, hex_digit, "REQUEST");
+    let text = replace_after(&text, "\"request_id\":\"", 32, hex_digit, "REQUEST");
+    let text = replace_after(&text, "\"waited_s\":", 1, number, "WAITED");
+    replace_after(&text, "; waited ", 1, number, "WAITED")
 }
 
-/// Replaces the run of characters that belong to a value, after each `mark`.
-fn replace_after(text: &str, mark: &str, belongs: impl Fn(char) -> bool, by: &str) -> String {
+/// Replaces the run of at least so many characters that belong to a value, after each `mark`.
+fn replace_after(text: &str, mark: &str, least: usize, belongs: impl Fn(char) -> bool, by: &str) -> String {
     let mut pieces = text.split(mark);
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let rest = piece.trim_start_matches(&belongs);
         out.push_str(mark);
-        if rest.len() < piece.len() {
+        if piece.len() - rest.len() >= least {
             out.push_str(by);
+            out.push_str(rest);
+        } else {
+            out.push_str(piece);
         }
-        out.push_str(rest);
     }
     out
 }
