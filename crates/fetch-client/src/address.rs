@@ -30,7 +30,8 @@ impl Address {
     /// What a URL in one of the hub's answers leads to: another machine perhaps, but never from `https` to `http`.
     pub(crate) fn presigned(&self, url: &str) -> Result<Url, Error> {
         let refused = |reason: &str| Error::Answer { url: self.url.to_string(), reason: reason.to_owned() };
-        let joined = self.url.join(url).map_err(|error| refused(&format!("its presigned URL is none: {error}")))?;
+        let joined =
+            self.url.join(url).map_err(|error| refused(&format!("its presigned URL is none: {error}")))?;
         match (self.url.scheme(), joined.scheme()) {
             (_, "https") | ("http", "http") => Ok(joined),
             ("https", "http") => Err(refused("its presigned URL leads from https to http")),
@@ -122,7 +123,10 @@ mod tests {
     #[test]
     fn a_presigned_url_may_be_relative_or_elsewhere_but_not_less_secure() {
         let secure = address("https://hub.example/a/b");
-        assert_eq!(secure.presigned("/_packs/1?s=2").expect("fine").as_str(), "https://hub.example/_packs/1?s=2");
+        assert_eq!(
+            secure.presigned("/_packs/1?s=2").expect("fine").as_str(),
+            "https://hub.example/_packs/1?s=2"
+        );
         assert!(secure.presigned("https://store.example/x").is_ok());
         assert!(secure.presigned("http://store.example/x").is_err());
         assert!(secure.presigned("file:///etc/passwd").is_err());

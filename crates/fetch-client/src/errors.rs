@@ -60,6 +60,9 @@ pub enum Error {
         /// The lock file.
         lock: PathBuf,
     },
+    /// `commit` with a message of nothing but white space.
+    #[error("expected a message that says what the commit is about, got none")]
+    NoMessage,
     /// `commit` where nothing differs from the last commit.
     #[error("nothing to commit: the working tree is as in the last commit")]
     NothingToCommit,
@@ -253,6 +256,7 @@ impl Error {
             | Self::TargetNotCreated { .. }
             | Self::AlreadyARepository { .. }
             | Self::Busy { .. }
+            | Self::NoMessage
             | Self::NothingToCommit
             | Self::NothingToPush { .. }
             | Self::Commit(_)
@@ -330,7 +334,9 @@ impl Spent {
     }
 
     /// What `run` returns, with what was spent by then.
-    pub(crate) async fn account<T>(run: impl AsyncFnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Failed> {
+    pub(crate) async fn account<T>(
+        run: impl AsyncFnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
         let mut spent = Self::default();
         run(&mut spent).await.map_err(|error| Failed { error, spent })
     }

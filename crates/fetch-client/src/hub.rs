@@ -18,7 +18,7 @@ use url::Url;
 use crate::address::Address;
 use crate::errors::{Error, IoContext};
 use crate::progress::{Direction, Observer, Transfer};
-use crate::transport::{Refusal, Transport, TransportError, shown_url};
+use crate::transport::{Patience, Refusal, Transport, TransportError, shown_url};
 
 /// The longest answer that is read into memory: the heads of 100,000 branches.
 const MAX_ANSWER: usize = 16 << 20;
@@ -100,7 +100,7 @@ impl<'a> Hub<'a> {
         );
         let request = self
             .transport
-            .request(Method::PUT, &url)?
+            .request(Method::PUT, &url, Patience::Connection)?
             .header(CONTENT_LENGTH, size)
             .body(Body::wrap_stream(pieces));
         succeeded(&Method::PUT, send(&url, request).await?).await.map(drop)
@@ -108,7 +108,12 @@ impl<'a> Hub<'a> {
 
     pub(crate) async fn unpack(&self, body: &UnpackRequest) -> Result<UnpackAnswer, Error> {
         let url = self.address.endpoint("push/unpack-mpack");
-        self.ask(Method::POST, &url, self.request(Method::POST, &url)?.json(body)).await
+        self.ask(
+            Method::POST,
+            &url,
+            self.patient_request(Method::POST, &url, Patience::Connection)?.json(body),
+        )
+        .await
     }
 
     /// Where a fetch is asked for.
@@ -123,7 +128,7 @@ impl<'a> Hub<'a> {
 
     /// Begins the download of a pack, `from` its given byte on.
     pub(crate) async fn download(&self, url: &Url, from: u64) -> Result<Response, Error> {
-        let mut request = self.transport.request(Method::GET, url)?;
+        let mut request = self.transport.request(Method::GET, url, Patience::Silence)?;
         if from > 0 {
             request = request.header(http::header::RANGE, format!("bytes={from}-"));
         }
@@ -131,7 +136,16 @@ impl<'a> Hub<'a> {
     }
 
     fn request(&self, method: Method, url: &Url) -> Result<RequestBuilder, Error> {
-        let mut request = self.transport.request(method, url)?.header(ACCEPT, "application/json");
+        self.patient_request(method, url, Patience::Silence)
+    }
+
+    fn patient_request(
+        &self,
+        method: Method,
+        url: &Url,
+        patience: Patience,
+    ) -> Result<RequestBuilder, Error> {
+        let mut request = self.transport.request(method, url, patience)?.header(ACCEPT, "application/json");
         if let Some(Token(value)) = self.token {
             request = request.header(AUTHORIZATION, value.clone());
         }

@@ -27,8 +27,8 @@ mod transport;
 pub use address::Address;
 pub use budget::{DEFAULT_RETRY_BUDGET, JunkBudget, resolve_retry_budget};
 pub use commands::{
-    CloneRequest, FetchOptions, FetchReport, PushReport, PushRequest, StatusReport, Update, clone, fetch, init,
-    ls_remote, pull, push, status,
+    CloneRequest, FetchOptions, FetchReport, PushReport, PushRequest, StatusReport, Update, clone, fetch,
+    init, ls_remote, pull, push, status,
 };
 pub use errors::{DownloadFault, Error, ErrorClass, Failed, Spent, StillPreparing};
 pub use hub::Token;

@@ -1,7 +1,8 @@
+use std::collections::HashMap;
 use std::error::Error as _;
 use std::fmt;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
@@ -46,16 +47,31 @@ impl Default for TransportSettings {
 #[derive(Debug)]
 pub(crate) struct Transport {
     settings: TransportSettings,
-    /// For `http`: reads no certificates, so it works where the machine has none.
-    plain: OnceLock<Client>,
-    secure: OnceLock<Client>,
-    local: OnceLock<Client>,
+    clients: Mutex<HashMap<Kind, Client>>,
+}
+
+/// What a client has to be able to do. Each is made when it is first needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    /// Reads the machine's certificates; one for `http` alone works where there are none.
+    secure: bool,
+    proxy: bool,
+    patience: Patience,
+}
+
+/// How long a server may be silent before it has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Patience {
+    /// As long as the settings say.
+    Silence,
+    /// For as long as the connection lives: the time starts with the request, and what is sent may take hours.
+    Connection,
 }
 
 impl Transport {
     /// Makes no connection yet.
     pub(crate) fn new(settings: TransportSettings) -> Self {
-        Self { settings, plain: OnceLock::new(), secure: OnceLock::new(), local: OnceLock::new() }
+        Self { settings, clients: Mutex::default() }
     }
 
     /// Begins a request.
@@ -63,38 +79,50 @@ impl Transport {
     /// # Errors
     ///
     /// [`TransportError`] when the URL is neither `http` nor `https`, or no TLS can be set up.
-    pub(crate) fn request(&self, method: Method, url: &Url) -> Result<RequestBuilder, TransportError> {
-        Ok(self.client(url)?.request(method, url.clone()))
-    }
-
-    fn client(&self, url: &Url) -> Result<&Client, TransportError> {
-        let (slot, proxy) = match url.scheme() {
-            "https" => (&self.secure, self.settings.system_proxy),
-            "http" if is_loopback(url) => (&self.local, false),
-            "http" => (&self.plain, self.settings.system_proxy),
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        patience: Patience,
+    ) -> Result<RequestBuilder, TransportError> {
+        let secure = match url.scheme() {
+            "https" => true,
+            "http" => false,
             _ => return Err(TransportError::new(url, Reason::Scheme)),
         };
-        if let Some(client) = slot.get() {
-            return Ok(client);
-        }
-        let client = self.build(url.scheme() == "https", proxy).map_err(|error| TransportError::of(url, &error))?;
-        Ok(slot.get_or_init(|| client))
+        let kind = Kind { secure, proxy: self.settings.system_proxy && !is_loopback(url), patience };
+        let client = self.client(kind).map_err(|error| TransportError::of(url, &error))?;
+        Ok(client.request(method, url.clone()))
     }
 
-    fn build(&self, secure: bool, proxy: bool) -> reqwest::Result<Client> {
+    fn client(&self, kind: Kind) -> reqwest::Result<Client> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&kind) {
+            return Ok(client.clone());
+        }
+        let client = self.build(kind)?;
+        clients.insert(kind, client.clone());
+        Ok(client)
+    }
+
+    fn build(&self, kind: Kind) -> reqwest::Result<Client> {
         // It can be installed once a process; whoever was first has chosen for all.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let TransportSettings { connect_timeout, silence_timeout, .. } = self.settings;
         let mut builder = Client::builder()
             .user_agent(concat!("fetch-client/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.settings.connect_timeout)
-            .read_timeout(self.settings.silence_timeout)
+            .connect_timeout(connect_timeout)
+            .tcp_keepalive(silence_timeout)
             .redirect(redirect::Policy::custom(within_origin))
             .retry(reqwest::retry::never())
             .referer(false);
-        if !proxy {
+        if kind.patience == Patience::Silence {
+            builder = builder.read_timeout(silence_timeout);
+        }
+        if !kind.proxy {
             builder = builder.no_proxy();
         }
-        if !secure {
+        if !kind.secure {
             builder = builder.tls_certs_only([]);
         }
         builder.build()
@@ -184,12 +212,9 @@ pub(crate) fn deepest_cause(error: &reqwest::Error) -> String {
     }
     match cause.downcast_ref::<io::Error>() {
         // "Connection refused (os error 111)": the number tells a reader nothing.
-        Some(error) if error.raw_os_error().is_some() => error
-            .to_string()
-            .split(" (os error")
-            .next()
-            .unwrap_or_default()
-            .to_lowercase(),
+        Some(error) if error.raw_os_error().is_some() => {
+            error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
         _ => cause.to_string(),
     }
 }

@@ -4,9 +4,13 @@ use clap::{Args, Parser, Subcommand};
 
 /// Repositories over a hub that is asked again when it says so.
 #[derive(Debug, Parser)]
-#[command(name = "fetch-client", version, about, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 the user's error, 2 no repository here, 3 server, connection or \
-                        disk, 4 a name that is missing here, 5 the remote refused the push, 130 interrupted.")]
+#[command(name = "fetch-client", version)]
+#[command(after_help = "\
+Exit codes:
+  0  done                                4  a name that is missing here
+  1  the user's error                    5  the remote refused the push
+  2  no repository here                130  interrupted
+  3  the server, the connection, the disk, or a defect of this program")]
 pub(super) struct Arguments {
     /// Work as if started in this directory
     #[arg(short = 'C', long, global = true, value_name = "DIRECTORY")]

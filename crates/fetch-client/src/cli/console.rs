@@ -89,8 +89,10 @@ fn transfer_bar(direction: Direction, total: u64) -> ProgressBar {
         Direction::Upload => "↑",
         Direction::Download => "↓",
     };
-    let template =
-        format!("   {arrow} {{bar:40}} {{binary_bytes}}/{{binary_total_bytes}} {{binary_bytes_per_sec}} {{eta}} left");
-    let style = ProgressStyle::with_template(&template).expect("the template is well formed").progress_chars("━━┄");
+    let template = format!(
+        "   {arrow} {{bar:40}} {{binary_bytes}}/{{binary_total_bytes}} {{binary_bytes_per_sec}} {{eta}} left"
+    );
+    let style =
+        ProgressStyle::with_template(&template).expect("the template is well formed").progress_chars("━━┄");
     ProgressBar::new(total).with_style(style)
 }

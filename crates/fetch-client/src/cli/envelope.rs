@@ -84,11 +84,9 @@ pub(super) fn failure(verb: Verb, failed: &Failed) -> String {
         waited_s: seconds(spent.waited),
         request_id: refusal.and_then(|refusal| refusal.request_id.as_deref()),
         still_preparing: match error {
-            Error::StillPreparing(terminal) => Some(StillPreparing {
-                retryable: true,
-                timed_out: true,
-                retry_after_s: terminal.retry_after,
-            }),
+            Error::StillPreparing(terminal) => {
+                Some(StillPreparing { retryable: true, timed_out: true, retry_after_s: terminal.retry_after })
+            }
             _ => None,
         },
     })
@@ -116,4 +114,26 @@ fn seconds(length: Duration) -> f64 {
 
 fn text(envelope: &impl Serialize) -> String {
     serde_json::to_string(envelope).expect("an envelope is text and numbers, which JSON can hold")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{cloned, interrupted, not_found, still_preparing};
+    use super::*;
+
+    #[test]
+    fn success_has_these_members_in_this_order() {
+        insta::assert_snapshot!(success(Verb::Clone, &cloned()), @r#"{"ok":true,"command":"clone","url":"http://hub/me/work","target":"/home/me/work","branch":"main","head":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","commits":3,"snapshots":2,"objects":5,"bytes":1234,"attempts":2,"waited_s":30.25}"#);
+    }
+
+    #[test]
+    fn a_failure_has_these_members_in_this_order() {
+        insta::assert_snapshot!(failure(Verb::Fetch, &not_found()), @r#"{"ok":false,"command":"fetch","error":"GET http://hub/me/work/refs answered 404: no such repository (request r-2)","status":404,"exit_code":3,"attempts":0,"waited_s":0.0,"request_id":"r-2"}"#);
+        insta::assert_snapshot!(failure(Verb::Pull, &interrupted()), @r#"{"ok":false,"command":"pull","error":"interrupted","status":null,"exit_code":130,"attempts":1,"waited_s":2.5,"request_id":null}"#);
+    }
+
+    #[test]
+    fn the_terminal_503_is_marked() {
+        insta::assert_snapshot!(failure(Verb::Clone, &still_preparing(120, 3, 90_000)), @r#"{"ok":false,"command":"clone","error":"Remote still preparing clone data after 120s — try again shortly. The server said: mpack not ready — prebuild in progress. Retry shortly.","status":503,"exit_code":3,"attempts":3,"waited_s":90.0,"request_id":"r-1","retryable":true,"timed_out":true,"retry_after_s":30}"#);
+    }
 }

@@ -11,10 +11,10 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Body, Response};
-use retry_core::{Attempt, Decision, LogicalRequest, Policy, Reason, Replay, Verdict, profiles};
+use retry_core::{Attempt, Decision, LogicalRequest, Outcome, Policy, Reason, Replay, Verdict, profiles};
 use retry_middleware::{
-    AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY, SystemClock,
-    ThreadRandom, hint, verdict,
+    AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY,
+    SystemClock, ThreadRandom, hint, verdict,
 };
 use tempfile::NamedTempFile;
 use tokio::time::timeout;
@@ -26,7 +26,7 @@ use super::console::Console;
 use super::exit;
 use super::run::{Program, settings};
 use crate::budget::seconds;
-use crate::transport::{Transport, TransportError, deepest_cause, shown_url};
+use crate::transport::{Patience, Transport, TransportError, deepest_cause, shown_url};
 
 /// How much of a refused body is read away so that its connection can be used again.
 const MAX_DRAINED: usize = 64 * 1024;
@@ -62,7 +62,7 @@ impl Failure {
 }
 
 async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
-    let prepared = Prepared::of(&program.directory, arguments)?;
+    let prepared = Prepared::of(program, arguments)?;
     let clock = SystemClock;
     let start = clock.monotonic();
     let mut request = LogicalRequest::new(&prepared.policy, prepared.replay, start).spread(&mut ThreadRandom);
@@ -70,7 +70,8 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
         request = request.finish_by(start.after(deadline));
     }
     let console = Arc::clone(&program.console);
-    let mut driver = Driver { clock, random: ThreadRandom, observer: move |event: Event<'_>| tell(&console, &event) };
+    let mut driver =
+        Driver { clock, random: ThreadRandom, observer: move |event: Event<'_>| tell(&console, &event) };
     let mut exchange = Sending { transport: Transport::new(settings()), prepared: &prepared };
     let Finished { stop, answer, error, .. } =
         driver.run(&mut request, &mut exchange, program.cancel.cancelled()).await;
@@ -104,8 +105,17 @@ fn with_stop(what: String, stop: Option<retry_core::Stop>) -> String {
 
 fn tell(console: &Console, event: &Event<'_>) {
     match event {
-        Event::Decided { decision: Decision::Wait(wait), .. } => console.line(&format!("⏳ {wait}")),
-        Event::Held { until } => console.line(&format!("⏳ held until {:.3} s", until.as_micros() as f64 / 1e6)),
+        Event::Decided { decision: Decision::Wait(wait), outcome } => {
+            let what = match outcome {
+                Outcome::Answered { status, .. } => format!("answered {status}"),
+                Outcome::NotSent => "no connection".to_owned(),
+                Outcome::Lost => "no answer".to_owned(),
+            };
+            console.line(&format!("⏳ {what}: {wait}"));
+        }
+        Event::Held { until } => {
+            console.line(&format!("⏳ held until {:.3} s", until.as_micros() as f64 / 1e6))
+        }
         _ => {}
     }
 }
@@ -130,13 +140,17 @@ enum RequestBody {
 }
 
 impl Prepared {
-    fn of(directory: &Path, arguments: Get) -> Result<Self, Failure> {
+    fn of(program: &Program, arguments: Get) -> Result<Self, Failure> {
         let url = Url::parse(&arguments.url)
             .map_err(|error| format!("expected a URL, got {:?}: {error}", arguments.url))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(format!("expected a URL that starts with http:// or https://, got {:?}", arguments.url).into());
+            return Err(format!(
+                "expected a URL that starts with http:// or https://, got {:?}",
+                arguments.url
+            )
+            .into());
         }
-        let body = arguments.body_file.map(|file| RequestBody::at(&directory.join(file))).transpose()?;
+        let body = arguments.body_file.map(|file| RequestBody::at(&program.path(&file))).transpose()?;
         let method = match (&arguments.method, &body) {
             (Some(method), _) => Method::from_bytes(method.as_bytes())
                 .map_err(|_| format!("expected a method such as GET, got {method:?}"))?,
@@ -151,15 +165,18 @@ impl Prepared {
         let policy = policy.to_builder().enabled(true).build()?;
         let deadline = match &arguments.deadline {
             None => None,
-            Some(given) => Some(
-                seconds(given)
-                    .ok_or_else(|| format!("--deadline: expected a number of seconds such as 10, got {given:?}"))?,
-            ),
+            Some(given) => Some(seconds(given).ok_or_else(|| {
+                format!("--deadline: expected a number of seconds such as 10, got {given:?}")
+            })?),
         };
         Ok(Self {
             headers: headers(&arguments.header)?,
-            replay: if arguments.vouch || method.is_idempotent() { Replay::Always } else { Replay::OnlyIfUnsent },
-            output: arguments.output.map(|output| directory.join(output)),
+            replay: if arguments.vouch || method.is_idempotent() {
+                Replay::Always
+            } else {
+                Replay::OnlyIfUnsent
+            },
+            output: arguments.output.map(|output| program.path(&output)),
             url,
             method,
             body,
@@ -251,7 +268,8 @@ impl From<AttemptTimedOut> for NoAnswer {
 impl Sending<'_> {
     fn request(&self) -> Result<reqwest::RequestBuilder, NoAnswer> {
         let Prepared { url, method, headers, body, .. } = self.prepared;
-        let request = self.transport.request(method.clone(), url)?.headers(headers.clone());
+        let request =
+            self.transport.request(method.clone(), url, Patience::Silence)?.headers(headers.clone());
         match body {
             None => Ok(request),
             Some(RequestBody::Bytes(bytes)) => Ok(request.body(bytes.clone())),
@@ -287,7 +305,8 @@ impl Exchange for Sending<'_> {
         let policy = &self.prepared.policy;
         let status = response.status().as_u16();
         let hint = hint(response.headers(), policy, SystemClock.wall());
-        let mut answer = Answer { status: response.status(), rest: Some(response), read: Vec::new(), cut: None };
+        let mut answer =
+            Answer { status: response.status(), rest: Some(response), read: Vec::new(), cut: None };
         let mut marker = Verdict::Unmarked;
         if policy.retry_on().needs(status).is_some_and(|needs| needs.transient) {
             answer.read_some(LARGEST_MARKED_BODY).await;

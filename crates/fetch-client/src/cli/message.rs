@@ -49,3 +49,46 @@ pub(super) fn seconds(length: Duration) -> String {
     let (whole, millis) = (length.as_secs(), length.subsec_millis());
     if millis == 0 { whole.to_string() } else { format!("{whole}.{millis:03}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{interrupted, not_found, still_preparing, waits};
+    use super::*;
+
+    #[test]
+    fn a_waiting_line_names_the_refused_attempt_the_wait_and_the_budget() {
+        let lines: Vec<String> = waits().iter().map(waiting).collect();
+        insta::assert_snapshot!(lines.join("\n"), @"
+        ⏳ remote preparing fetch data (server busy, attempt 1); retrying in 30s … (waited 0s / 120s)
+        ⏳ remote preparing fetch data (server busy, attempt 2); retrying in 30s … (waited 30s / 120s)
+        ");
+    }
+
+    /// The number is the budget, not what was waited.
+    #[test]
+    fn the_terminal_503_names_the_budget_and_then_what_the_server_said() {
+        let patient = still_preparing(120, 3, 90_500);
+        insta::assert_snapshot!(failure(Verb::Clone, &patient), @"
+        ❌ Remote still preparing clone data after 120s — try again shortly.
+           the server said: 503 mpack not ready — prebuild in progress. Retry shortly. (request r-1); waited 90.500s in 3 attempts
+        ");
+        let impatient = still_preparing(0, 1, 0);
+        insta::assert_snapshot!(failure(Verb::Pull, &impatient), @"
+        ❌ Remote still preparing fetch data after 0s — try again shortly.
+           the server said: 503 mpack not ready — prebuild in progress. Retry shortly. (request r-1); waited 0s in 1 attempt
+        ");
+    }
+
+    #[test]
+    fn other_failures_of_the_remote_begin_with_fetch_failed() {
+        insta::assert_snapshot!(
+            failure(Verb::Fetch, &not_found()),
+            @"❌ Fetch failed: GET http://hub/me/work/refs answered 404: no such repository (request r-2)"
+        );
+    }
+
+    #[test]
+    fn an_interruption_is_no_failure_of_the_remote() {
+        insta::assert_snapshot!(failure(Verb::Clone, &interrupted()), @"❌ interrupted");
+    }
+}

@@ -7,6 +7,8 @@ mod exit;
 mod get;
 mod message;
 mod run;
+#[cfg(test)]
+mod samples;
 mod signals;
 
 use std::ffi::OsString;

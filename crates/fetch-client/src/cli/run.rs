@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{self, Access, Arguments, Command, Retry};
 use super::console::Console;
 use super::{Verb, envelope, exit, get, message, signals};
+use crate::address::Address;
 use crate::budget::resolve_retry_budget;
 use crate::commands::{
-    CloneRequest, FetchOptions, FetchReport, PushRequest, StatusReport, Update, clone, fetch, init, ls_remote, pull,
-    push, status,
+    CloneRequest, FetchOptions, FetchReport, PushRequest, StatusReport, Update, clone, fetch, init,
+    ls_remote, pull, push, status,
 };
 use crate::errors::{Error, Failed, Spent};
 use crate::hub::Token;
@@ -39,13 +40,12 @@ pub(super) fn run(arguments: Arguments) -> u8 {
         if let Err(error) = signals::watch(&cancel) {
             console.line(&format!("signals cannot be watched: {error}"));
         }
-        let directory = arguments.directory.unwrap_or_else(|| PathBuf::from("."));
-        Program { directory, console, cancel }.run(arguments.command).await
+        Program { directory: arguments.directory, console, cancel }.run(arguments.command).await
     })
 }
 
 pub(super) struct Program {
-    pub(super) directory: PathBuf,
+    directory: Option<PathBuf>,
     pub(super) console: Arc<Console>,
     pub(super) cancel: CancellationToken,
 }
@@ -75,8 +75,8 @@ impl Program {
 
     fn init(&self, arguments: &arguments::Init) -> Result<String, Error> {
         let root = match &arguments.root {
-            Some(root) => self.directory.join(root),
-            None => self.directory.clone(),
+            Some(root) => self.path(root),
+            None => self.here().to_owned(),
         };
         let branch = BranchName::new(arguments.branch.as_str())?;
         let remote = arguments.remote.as_deref().map(str::parse).transpose()?;
@@ -85,7 +85,7 @@ impl Program {
     }
 
     async fn commit(&self, arguments: arguments::Commit) -> Result<String, Error> {
-        let repository = Repository::discover(&self.directory)?;
+        let repository = Repository::discover(self.here())?;
         let recorded =
             self.unless_interrupted(move || repository.record(&arguments.message, &timestamp::now())).await?;
         self.warn(&recorded.warnings);
@@ -94,14 +94,14 @@ impl Program {
     }
 
     async fn status(&self) -> Result<String, Error> {
-        let repository = Repository::discover(&self.directory)?;
+        let repository = Repository::discover(self.here())?;
         let report = self.unless_interrupted(move || status(&repository)).await?;
         self.warn(&report.warnings);
         Ok(render_status(&report))
     }
 
     async fn push(&self, arguments: arguments::Push) -> Result<String, Error> {
-        let repository = Repository::discover(&self.directory)?;
+        let repository = Repository::discover(self.here())?;
         let request = PushRequest {
             remote: arguments.remote,
             branch: arguments.branch.map(BranchName::new).transpose()?,
@@ -129,7 +129,7 @@ impl Program {
         let (address, configured) = if given.contains("://") {
             (given.parse()?, None)
         } else {
-            let config = Repository::discover(&self.directory)?.config()?;
+            let config = Repository::discover(self.here())?.config()?;
             let remote =
                 config.remotes.get(given).ok_or_else(|| Error::RemoteMissing { name: given.to_owned() })?;
             (remote.url.parse()?, remote.token.clone())
@@ -143,26 +143,23 @@ impl Program {
 
     async fn clone(&self, arguments: arguments::Clone) -> u8 {
         let verb = Verb::Clone;
-        let work = async {
-            let request = CloneRequest {
-                address: arguments.url.parse()?,
-                target: Some(match &arguments.target {
-                    Some(target) => self.directory.join(target),
-                    None => self.directory.join(arguments.url.parse::<crate::Address>()?.slug()),
-                }),
-                branch: arguments.branch.map(BranchName::new).transpose()?,
-            };
-            let session = self.session(&arguments.access)?;
-            Ok::<_, Error>((request, session))
+        let prepare = || {
+            let address: Address = arguments.url.parse()?;
+            let target = self.path(arguments.target.as_deref().unwrap_or(Path::new(address.slug())));
+            let branch = arguments.branch.map(BranchName::new).transpose()?;
+            let request = CloneRequest { address, target: Some(target), branch };
+            Ok((request, self.session(&arguments.access)?))
         };
-        let prepared = work.await;
-        self.fetching(verb, &arguments.retry, prepared, async |request, session| clone(&session, &request).await)
-            .await
+        let prepared = prepare();
+        self.fetching(verb, &arguments.retry, prepared, async |request, session| {
+            clone(&session, &request).await
+        })
+        .await
     }
 
     async fn fetch(&self, verb: Verb, arguments: arguments::Fetch) -> u8 {
         let prepare = || {
-            let repository = Repository::discover(&self.directory)?;
+            let repository = Repository::discover(self.here())?;
             let branch = arguments.branch.map(BranchName::new).transpose()?;
             let options = FetchOptions { remote: arguments.remote, branch };
             Ok(((repository, options), self.session(&arguments.access)?))
@@ -214,6 +211,16 @@ impl Program {
         }
     }
 
+    /// Where the program works.
+    fn here(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// A path that the user gave, seen from where the program works.
+    pub(super) fn path(&self, given: &Path) -> PathBuf {
+        self.directory.as_deref().map_or_else(|| given.to_owned(), |directory| directory.join(given))
+    }
+
     fn session(&self, access: &Access) -> Result<Session, Error> {
         // An empty variable is how a script says that there is none.
         let token = access.token.as_deref().filter(|token| !token.is_empty()).map(Token::new).transpose()?;
@@ -246,9 +253,7 @@ impl Program {
 }
 
 pub(super) fn settings() -> TransportSettings {
-    let mut settings = TransportSettings::default();
-    settings.system_proxy = true;
-    settings
+    TransportSettings { system_proxy: true, ..TransportSettings::default() }
 }
 
 fn budget(retry: &Retry) -> Result<Duration, crate::JunkBudget> {
@@ -276,11 +281,9 @@ fn render_report(verb: Verb, report: &FetchReport) -> String {
     let head = report.head.map_or_else(|| "no commit".to_owned(), |head| head.to_string());
     let branch = &report.branch;
     match (verb, report.update) {
-        (Verb::Clone, _) => format!(
-            "cloned {} into {}: {came}; {branch} is at {head}",
-            report.url,
-            shown(&report.target)
-        ),
+        (Verb::Clone, _) => {
+            format!("cloned {} into {}: {came}; {branch} is at {head}", report.url, shown(&report.target))
+        }
         (_, Some(Update::UpToDate)) => format!("{branch} is up to date at {head}"),
         (_, Some(Update::FastForward)) => format!("{branch} moved on to {head}: {came}"),
         (_, Some(Update::Merged)) => format!("merged into {branch}, now at {head}: {came}"),
@@ -296,7 +299,10 @@ fn render_status(report: &StatusReport) -> String {
     if let Some((ahead, behind)) = report.ahead_and_behind {
         lines.push(match (ahead, behind) {
             (0, 0) => "as the remote was last seen".to_owned(),
-            _ => format!("{} ahead of the remote as it was last seen, {behind} behind", counted(ahead as u64, "commit")),
+            _ => format!(
+                "{} ahead of the remote as it was last seen, {behind} behind",
+                counted(ahead as u64, "commit")
+            ),
         });
     }
     let Differences { added, modified, deleted } = &report.differences;

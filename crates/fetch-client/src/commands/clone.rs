@@ -55,8 +55,7 @@ async fn fill(
     let hub = remote.hub(session);
     let refs = unless_cancelled(session.cancel(), hub.refs()).await??;
     let (branch, head) = choose_branch(&refs, request.branch.as_ref())?;
-    let received =
-        receive_heads(session, &hub, &repository, &refs.branch_heads, Vec::new(), spent).await?;
+    let received = receive_heads(session, &hub, &repository, &refs.branch_heads, Vec::new(), spent).await?;
 
     let wanted = Move { branch: branch.clone(), from: None, to: head };
     let (here, cancel, lock) = (repository.clone(), session.cancel().clone(), created.lock.take());
@@ -106,6 +105,8 @@ struct Created {
     lock: Option<RepositoryLock>,
     /// The directories that were missing, the outermost first.
     directories: Vec<PathBuf>,
+    /// Whether `.muse` is this clone's: only then is it removed.
+    owns_muse: bool,
     /// The files of the working tree that may have been written.
     files: Snapshot,
     kept: bool,
@@ -119,22 +120,22 @@ impl Created {
             repository,
             lock: None,
             directories: Vec::new(),
+            owns_muse: false,
             files: Snapshot::default(),
             kept: false,
         };
         created.create_missing(target)?;
+        let layout = created.repository.layout().clone();
         if is_interrupted_clone(&created.repository, target)? {
             // Whoever began it is gone: it would hold the lock.
-            let _lock = RepositoryLock::take(created.repository.layout())?;
-            let muse = created.repository.layout().muse();
-            fs::remove_dir_all(muse).while_doing("removing", muse)?;
+            let _lock = RepositoryLock::take(&layout)?;
+            fs::remove_dir_all(layout.muse()).while_doing("removing", layout.muse())?;
         } else if !is_empty(target)? {
-            created.kept = true;
             return Err(Error::TargetNotEmpty { target: target.to_owned() });
         }
-        let layout = created.repository.layout().clone();
         let not_created = |source| Error::TargetNotCreated { target: target.to_owned(), source };
         fs::create_dir(layout.muse()).map_err(not_created)?;
+        created.owns_muse = true;
         created.lock = Some(RepositoryLock::take(&layout)?);
         fs::write(layout.cloning(), "").while_doing("writing", &layout.cloning())?;
         created.repository.create_directories()?;
@@ -171,9 +172,11 @@ impl Drop for Created {
             return;
         }
         // What cannot be removed is left: there is nobody to tell, and the error that led here is the one to show.
-        let _ = self.repository.remove_unchanged(&self.files);
-        self.lock = None;
-        let _ = fs::remove_dir_all(self.repository.layout().muse());
+        if self.owns_muse {
+            let _ = self.repository.remove_unchanged(&self.files);
+            self.lock = None;
+            let _ = fs::remove_dir_all(self.repository.layout().muse());
+        }
         for directory in self.directories.iter().rev() {
             // Not empty means that somebody else has put something there.
             let _ = fs::remove_dir(directory);

@@ -34,7 +34,9 @@ pub(super) fn merge(
         }
     }
     for path in merged.keys() {
-        conflicts.extend(path.ancestors().filter_map(|above| merged.get_key_value(above)).map(|(file, _)| file.clone()));
+        conflicts.extend(
+            path.ancestors().filter_map(|above| merged.get_key_value(above)).map(|(file, _)| file.clone()),
+        );
     }
     if !conflicts.is_empty() {
         return Err(conflicts.into_iter().collect());
@@ -57,10 +59,13 @@ mod tests {
         Snapshot::new(files.collect()).expect("a snapshot")
     }
 
-    fn merged(base: &[(&str, &str)], ours: &[(&str, &str)], theirs: &[(&str, &str)]) -> Result<Snapshot, String> {
-        merge(&snapshot(base), &snapshot(ours), &snapshot(theirs)).map_err(|paths| {
-            paths.iter().map(RepositoryPath::as_str).collect::<Vec<_>>().join(" ")
-        })
+    fn merged(
+        base: &[(&str, &str)],
+        ours: &[(&str, &str)],
+        theirs: &[(&str, &str)],
+    ) -> Result<Snapshot, String> {
+        merge(&snapshot(base), &snapshot(ours), &snapshot(theirs))
+            .map_err(|paths| paths.iter().map(RepositoryPath::as_str).collect::<Vec<_>>().join(" "))
     }
 
     #[test]

@@ -81,7 +81,8 @@ impl Merging {
             .map_err(|paths| Error::Conflicts { paths })?;
         let mut staging = repository.stage()?;
         let snapshot = staging.put_snapshot(&merged)?;
-        let commit = Commit::new(vec![ours, theirs], snapshot, self.message.as_str(), self.committed_at.as_str())?;
+        let commit =
+            Commit::new(vec![ours, theirs], snapshot, self.message.as_str(), self.committed_at.as_str())?;
         Ok((repository.settle_commit(lock, staging, &commit)?, Update::Merged))
     }
 }

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::Path;
 
-use hub_protocol::{BranchName, Id, PackWriter, PresignRequest, Refs, Summary, Totals, UnpackRequest};
 use http::StatusCode;
+use hub_protocol::{BranchName, Id, PackWriter, PresignRequest, Refs, Summary, Totals, UnpackRequest};
 use tokio_util::sync::CancellationToken;
 
 use super::blocking;
@@ -177,7 +177,9 @@ impl Contents {
             let snapshot = store.commit(*commit)?.snapshot();
             if snapshots.insert(snapshot) {
                 contents.snapshots.push(snapshot);
-                contents.objects.extend(store.snapshot(snapshot)?.objects().filter(|object| there.insert(*object)));
+                contents
+                    .objects
+                    .extend(store.snapshot(snapshot)?.objects().filter(|object| there.insert(*object)));
             }
         }
         Ok(contents)

@@ -1,7 +1,7 @@
 use hub_protocol::{BranchName, Id};
 
 use crate::errors::Error;
-use crate::repository::{DEFAULT_REMOTE, Differences, Repository, Warning, ancestors_beyond, ancestors};
+use crate::repository::{DEFAULT_REMOTE, Differences, Repository, Warning, ancestors, ancestors_beyond};
 
 /// Where a repository stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

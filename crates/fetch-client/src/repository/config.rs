@@ -53,10 +53,8 @@ impl Config {
 
     pub(super) fn write(&self, layout: &Layout) -> Result<(), Error> {
         let path = layout.config();
-        let text = toml::to_string(self).map_err(|error| Error::Configuration {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
+        let text = toml::to_string(self)
+            .map_err(|error| Error::Configuration { path: path.clone(), reason: error.to_string() })?;
         durable::replace_file(&layout.incoming(), &path, text.as_bytes())
             .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o600)))
             .while_doing("writing the configuration", &path)

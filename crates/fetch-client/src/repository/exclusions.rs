@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn secrets_and_build_folders_are_left_out_by_default_at_any_depth() {
-        for secret in [".env", ".env.production", "tls/server.pem", "a/b/private.key", "home/id_rsa", "id_ed25519.pub"]
+        for secret in
+            [".env", ".env.production", "tls/server.pem", "a/b/private.key", "home/id_rsa", "id_ed25519.pub"]
         {
             assert_eq!(excluded("", secret, false), Some(Exclusion::Default), "{secret}");
         }

@@ -60,9 +60,8 @@ pub(crate) fn merge_base(store: &Store, ours: Id, theirs: Id) -> Result<Option<I
     let mut best: Option<(String, Id)> = None;
     for id in last {
         let at = store.commit(id)?.committed_at().to_owned();
-        let better = best
-            .as_ref()
-            .is_none_or(|(best_at, best_id)| at > *best_at || (at == *best_at && id < *best_id));
+        let better =
+            best.as_ref().is_none_or(|(best_at, best_id)| at > *best_at || (at == *best_at && id < *best_id));
         if better {
             best = Some((at, id));
         }

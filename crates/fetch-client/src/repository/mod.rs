@@ -91,17 +91,19 @@ impl Repository {
     /// The paths of a repository at `root`, which may not be one yet.
     pub(crate) fn at(root: &Path) -> Self {
         let layout = Layout::new(root);
-        Self {
-            store: Store::new(layout.clone()),
-            references: References::new(layout.clone()),
-            layout,
-        }
+        Self { store: Store::new(layout.clone()), references: References::new(layout.clone()), layout }
     }
 
     pub(crate) fn create_directories(&self) -> Result<(), Error> {
         let layout = &self.layout;
-        let all =
-            [layout.incoming(), layout.heads(), layout.remotes(), layout.objects(), layout.commits(), layout.snapshots()];
+        let all = [
+            layout.incoming(),
+            layout.heads(),
+            layout.remotes(),
+            layout.objects(),
+            layout.commits(),
+            layout.snapshots(),
+        ];
         for directory in all {
             durable::create_directories(&directory).while_doing("creating", &directory)?;
         }

@@ -32,14 +32,17 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
+    /// [`Error::NoMessage`]; [`Error::NothingToCommit`] where nothing has changed; [`Error::Commit`] where the message or the time
     /// cannot be part of a commit; [`Error::Busy`], or [`Error::Io`].
     pub fn record(&self, message: &str, committed_at: &str) -> Result<Recorded, Error> {
+        if message.trim().is_empty() {
+            return Err(Error::NoMessage);
+        }
         let lock = self.lock()?;
         let branch = self.current_branch()?;
         let parent = self.head(&branch)?;
         let before = self.store.files_of(parent)?;
-        let scanned = scan(self.root())?;
+        let scanned = scan(self.root(), &before)?;
 
         let mut staging = self.stage()?;
         let mut files = BTreeMap::new();
@@ -47,7 +50,8 @@ impl Repository {
             let entry = stage_file(&mut staging, file, before.files().get(&file.path))?;
             files.insert(file.path.clone(), entry);
         }
-        let snapshot = Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
+        let snapshot =
+            Snapshot::new(files).expect("a path in a file system is a file or a directory, never both");
         if parent.is_some() && snapshot == before || parent.is_none() && snapshot.files().is_empty() {
             return Err(Error::NothingToCommit);
         }
@@ -86,7 +90,8 @@ fn stage_file(
             return Ok(FileEntry { object, executable: file.executable });
         }
     }
-    let mut source = durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
+    let mut source =
+        durable::open_without_following(&file.location).while_doing("opening", &file.location)?;
     let object = staging.copy_object(&mut source).while_doing("recording", &file.location)?;
     Ok(FileEntry { object, executable: file.executable })
 }
@@ -115,8 +120,9 @@ pub struct Differences {
 impl Repository {
     /// How the working tree differs from `commit`, and what does not take part.
     pub(crate) fn differences(&self, commit: Option<Id>) -> Result<(Differences, Vec<Warning>), Error> {
-        let mut before = self.store.files_of(commit)?.into_files();
-        let scanned = scan(self.root())?;
+        let before = self.store.files_of(commit)?;
+        let scanned = scan(self.root(), &before)?;
+        let mut before = before.into_files();
         let mut found = Differences::default();
         for file in scanned.files {
             match before.remove(&file.path) {

@@ -28,12 +28,12 @@ impl References {
     pub(crate) fn current_branch(&self) -> Result<BranchName, Error> {
         let path = self.layout.head();
         let text = fs::read_to_string(&path).while_doing("reading", &path)?;
-        text.strip_prefix(HEAD_PREFIX)
-            .and_then(|name| BranchName::new(name.trim_end()).ok())
-            .ok_or_else(|| Error::Damaged {
+        text.strip_prefix(HEAD_PREFIX).and_then(|name| BranchName::new(name.trim_end()).ok()).ok_or_else(
+            || Error::Damaged {
                 path,
                 reason: format!("expected {HEAD_PREFIX:?} and a branch, got {:?}", text.trim_end()),
-            })
+            },
+        )
     }
 
     pub(crate) fn set_current_branch(&self, branch: &BranchName) -> Result<(), Error> {

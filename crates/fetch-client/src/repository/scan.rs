@@ -3,7 +3,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hub_protocol::{PathError, RepositoryPath};
+use hub_protocol::{PathError, RepositoryPath, Snapshot};
 
 use super::exclusions::{Exclusion, Exclusions};
 use super::layout::DIRECTORY;
@@ -44,6 +44,12 @@ pub enum Warning {
     Pattern(String),
 }
 
+impl Warning {
+    fn is_about(&self, path: &RepositoryPath) -> bool {
+        matches!(self, Self::Default(left_out) if left_out == Path::new(path.as_str()))
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -65,7 +71,29 @@ impl fmt::Display for Warning {
 }
 
 /// Finds every file that takes part in commits.
-pub(crate) fn scan(root: &Path) -> Result<Scan, Error> {
+///
+/// A file that is `recorded` takes part even where a rule leaves its name out: rules say what is not added, and
+/// adding one must not make the next commit drop files.
+pub(crate) fn scan(root: &Path, recorded: &Snapshot) -> Result<Scan, Error> {
+    let mut found = scan_by_rules(root)?;
+    let mut left_out = Vec::new();
+    for path in recorded.files().keys() {
+        let location = root.join(path.as_str());
+        if found.files.binary_search_by(|file| file.path.cmp(path)).is_err()
+            && let Ok(metadata) = location.symlink_metadata()
+            && metadata.is_file()
+        {
+            found.warnings.retain(|warning| !warning.is_about(path));
+            let executable = is_executable(metadata.permissions().mode());
+            left_out.push(ScannedFile { path: path.clone(), location, executable, length: metadata.len() });
+        }
+    }
+    found.files.append(&mut left_out);
+    found.files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    Ok(found)
+}
+
+fn scan_by_rules(root: &Path) -> Result<Scan, Error> {
     let mut exclusions = Exclusions::new(root);
     let mut found = Scan::default();
     let mut pending = vec![root.to_owned()];

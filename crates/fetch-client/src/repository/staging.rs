@@ -1,6 +1,6 @@
 //! Files on their way into the store.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::errors::{Error, IoContext};
 
 /// Up to this many files each is flushed by itself; of more, the whole file system at once.
 ///
-/// A flush waits for the disk, so that 100,000 of them take minutes; one flush of the file system takes seconds,
-/// but writes out what every other program has pending, which is a bad trade for a handful of files.
-const FLUSHED_ONE_BY_ONE: usize = 64;
+/// One flush of the file system writes out what every other program has pending, which is a bad trade for a few
+/// files; for 100,000 it is by far the cheaper one.
+const FLUSHED_ONE_BY_ONE: usize = 5_000;
 
 /// A directory of files that are not part of the store until [`Staging::settle`].
 ///
@@ -192,41 +192,43 @@ impl Staging {
         let snapshots =
             self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
         let commits = self
-            .from_the_oldest_on()
+            .commits_oldest_first()
             .into_iter()
             .map(|id| (self.commit_path(id), self.store.commit_path(id)));
 
-        if !one_by_one {
-            self.flush_everything()?;
-        }
-        for moves in [objects.collect::<Vec<_>>(), snapshots.collect(), commits.collect()] {
-            let mut directories = HashSet::new();
-            for (from, to) in &moves {
-                if one_by_one {
-                    File::open(from).and_then(|file| file.sync_all()).while_doing("flushing", from)?;
+        let moves = [objects.collect::<Vec<_>>(), snapshots.collect(), commits.collect()];
+        self.flush(one_by_one, moves.iter().flatten().map(|(from, _)| from.clone()))?;
+        for moves in moves {
+            let mut directories = BTreeSet::new();
+            for (from, to) in moves {
+                let parent = to.parent().expect("each place in the store is below a directory");
+                if !directories.contains(parent) {
+                    create_missing(parent).while_doing("creating", parent)?;
+                    directories.insert(parent.to_owned());
                 }
-                let parent = to.parent().expect("each place in the store is below a directory").to_owned();
-                if directories.insert(parent.clone()) {
-                    durable::create_directories(&parent).while_doing("creating", &parent)?;
-                }
-                fs::rename(from, to).while_doing("storing", to)?;
+                fs::rename(&from, &to).while_doing("storing", &to)?;
             }
-            if one_by_one {
-                for directory in directories {
-                    durable::sync_directory(&directory).while_doing("flushing", &directory)?;
-                }
-            }
+            let above = directories.iter().filter_map(|directory| directory.parent()).map(Path::to_owned);
+            let above: BTreeSet<PathBuf> = above.collect();
+            self.flush(one_by_one, directories.into_iter().chain(above))?;
         }
-        if one_by_one { Ok(()) } else { self.flush_everything() }
+        Ok(())
     }
 
-    fn flush_everything(&self) -> Result<(), Error> {
+    fn flush(&self, one_by_one: bool, paths: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
+        if one_by_one {
+            return durable::sync_each(&paths.collect::<Vec<_>>()).map_err(|(path, source)| Error::Io {
+                doing: "flushing",
+                path,
+                source,
+            });
+        }
         let path = self.layout.muse();
         durable::sync_file_system(path).while_doing("flushing", path)
     }
 
     /// The commits here, parents before children.
-    fn from_the_oldest_on(&self) -> Vec<Id> {
+    fn commits_oldest_first(&self) -> Vec<Id> {
         let mut ordered = Vec::with_capacity(self.commits.len());
         let mut entered = HashSet::new();
         for start in self.commits.keys() {
@@ -242,6 +244,13 @@ impl Staging {
             }
         }
         ordered
+    }
+}
+
+fn create_missing(directory: &Path) -> io::Result<()> {
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -276,6 +285,8 @@ pub(super) fn remove_abandoned(layout: &Layout) -> Result<(), Error> {
     for entry in entries {
         let path = entry.while_doing("reading", &incoming)?.path();
         if !path.is_dir() {
+            // The beginning of a reference or the like: those are written under the lock, which we hold.
+            fs::remove_file(&path).while_doing("removing", &path)?;
             continue;
         }
         // Gone in between is as good as removed here.

@@ -113,11 +113,19 @@ impl WorkTree {
     pub(super) fn remove_empty_directories(&mut self, path: &RepositoryPath) -> Result<(), Error> {
         // Reached only for a directory that `look` has seen, so its parents are directories.
         self.last = None;
-        remove_empty_tree(&self.shown(path)).while_doing("removing", &self.shown(path))
+        match remove_empty_tree(&self.shown(path)) {
+            // It went with the last file that was removed from it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.while_doing("removing", &self.shown(path)),
+        }
     }
 
     /// Whether the directory at `path` holds, at any depth, no files but those that `leaving` names.
-    pub(super) fn holds_only(&self, path: &RepositoryPath, leaving: &dyn Fn(&str) -> bool) -> Result<bool, Error> {
+    pub(super) fn holds_only(
+        &self,
+        path: &RepositoryPath,
+        leaving: &dyn Fn(&str) -> bool,
+    ) -> Result<bool, Error> {
         let mut pending = vec![path.as_str().to_owned()];
         while let Some(directory) = pending.pop() {
             let location = self.root.join(&directory);

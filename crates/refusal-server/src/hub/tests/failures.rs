@@ -33,7 +33,7 @@ async fn a_failed_index_job_is_told_and_can_be_mended() {
     );
     assert_eq!(job["attempts"], 1);
     let refused = server.fetch(&[pushed.head], &[]).await;
-    refused.assert(500, &format!("1 objects could not be indexed: {error}"));
+    refused.assert(500, &format!("1 of the objects could not be indexed: {error}"));
     assert_eq!(refused.all("retry-after"), [""; 0]);
 
     let (_, elsewhere) = History::of_one_commit("elsewhere");

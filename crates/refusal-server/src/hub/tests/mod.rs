@@ -7,6 +7,7 @@ mod properties;
 mod pushes;
 mod refusals;
 mod round_trip;
+mod shutdown;
 mod uploads;
 
 /// The names of the two kinds of jobs in the admin API.

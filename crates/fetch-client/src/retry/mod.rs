@@ -26,7 +26,8 @@ pub(crate) async fn ask_for_pack(
     let mut asking = Asking { hub, request, policy: policy(session.retry_budget()) };
     let observer = Arc::clone(session.observer());
     let cancelled = session.cancel().cancelled();
-    let response = drive(SystemClock, &mut asking, session.retry_budget(), observer, cancelled, spent).await?;
+    let response =
+        drive(SystemClock, &mut asking, session.retry_budget(), observer, cancelled, spent).await?;
     crate::transport::unless_cancelled(session.cancel(), hub.fetch_answer(response)).await?
 }
 
@@ -143,3 +144,6 @@ impl retry_middleware::Observer for Telling {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
