@@ -90,18 +90,9 @@ impl Transport {
             "http" => false,
             _ => return Err(TransportError::new(url, Reason::Scheme)),
         };
-<<<<<<< HEAD
-        if let Some(client) = slot.get() {
-            return Ok(client);
-        }
-        let client =
-            self.build(url.scheme() == "https", proxy).map_err(|error| TransportError::of(url, &error))?;
-        Ok(slot.get_or_init(|| client))
-=======
         let kind = Kind { secure, proxy: self.settings.system_proxy && !is_loopback(url), patience };
         let client = self.client(kind).map_err(|error| TransportError::of(url, &error))?;
         Ok(client.request(method, url.clone()))
->>>>>>> client
     }
 
     fn client(&self, kind: Kind) -> reqwest::Result<Client> {

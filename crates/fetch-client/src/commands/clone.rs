@@ -116,10 +116,6 @@ impl Created {
     /// Creates the target, and in it a `.muse` that is marked as the beginning of a clone.
     fn prepare(target: &Path) -> Result<Self, Error> {
         let repository = Repository::at(target);
-<<<<<<< HEAD
-        let mut created =
-            Self { repository, lock: None, directories: Vec::new(), files: Snapshot::default(), kept: false };
-=======
         let mut created = Self {
             repository,
             lock: None,
@@ -128,7 +124,6 @@ impl Created {
             files: Snapshot::default(),
             kept: false,
         };
->>>>>>> client
         created.create_missing(target)?;
         let layout = created.repository.layout().clone();
         if is_interrupted_clone(&created.repository, target)? {

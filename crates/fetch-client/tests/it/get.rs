@@ -44,16 +44,7 @@ impl Server {
 
     /// Method, header `X-Test` and body of each request.
     fn seen(&self) -> Vec<(Method, String, String)> {
-<<<<<<< HEAD
-        self.seen
-            .lock()
-            .expect("no panics")
-            .iter()
-            .map(|(_, method, field, body)| (method.clone(), field.clone(), body.clone()))
-            .collect()
-=======
         self.seen.lock().expect("no panics").iter().map(|arrival| arrival.request.clone()).collect()
->>>>>>> client
     }
 
     fn gaps(&self) -> Vec<Duration> {

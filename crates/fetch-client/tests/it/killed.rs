@@ -26,12 +26,7 @@ fn write_many(root: &Path, content: &str) {
 
 /// How long `program` takes, to its end.
 async fn duration_of(mut program: Command) -> Duration {
-<<<<<<< HEAD
-    // A wall clock would do as well: the kills need not be exact.
-    let start = tokio::time::Instant::now();
-=======
     let start = SystemClock.monotonic();
->>>>>>> client
     let code = tokio::task::spawn_blocking(move || program.status().expect("it starts").code())
         .await
         .expect("it runs");
