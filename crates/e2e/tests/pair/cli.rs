@@ -38,7 +38,7 @@ fn clone(answers: Answers, options: &[&str]) -> String {
 fn help_of_the_client() {
     insta::assert_snapshot!(help(&["--help"]), @r#"
     exit 0
-    A client that comes back later: repositories over a hub, and any request under any retry policy
+    Repositories over a hub that is asked again when it says so
 
     Usage: fetch-client [OPTIONS] <COMMAND>
 
@@ -59,7 +59,11 @@ fn help_of_the_client() {
       -h, --help                   Print help
       -V, --version                Print version
 
-    Exit codes: 0 done, 1 the user's error, 2 no repository here, 3 server, connection or disk, 4 a name that is missing here, 5 the remote refused the push, 130 interrupted.
+    Exit codes:
+      0  done                                4  a name that is missing here
+      1  the user's error                    5  the remote refused the push
+      2  no repository here                130  interrupted
+      3  the server, the connection, the disk, or a defect of this program
     "#);
 }
 
@@ -130,7 +134,7 @@ fn a_clone_that_waited() {
     ⏳ remote preparing fetch data (server busy, attempt 1); retrying in 1s … (waited 0s / 120s)
     ⏳ remote preparing fetch data (server busy, attempt 2); retrying in 1s … (waited 1s / 120s)
     received 423 B
-    cloned http://127.0.0.1:PORT/owner/slug into FOLDER/work-0/target: 1 commit, 1 object, 423 bytes; main is at sha256:ID
+    cloned http://127.0.0.1:PORT/owner/slug into FOLDER/work-0/target: 1 commit, 1 object, SIZE bytes; main is at sha256:ID
     "#);
 }
 
@@ -227,8 +231,8 @@ fn a_commit_a_push_and_what_they_say() {
     exit 4
     ❌ no remote "elsewhere" here; a push to its address creates it
     exit 0
-    sent 419 B
-    pushed main to http://127.0.0.1:PORT/owner/slug: 1 commit, 1 object, 419 bytes; its head is sha256:ID
+    sent SIZE B
+    pushed main to http://127.0.0.1:PORT/owner/slug: 1 commit, 1 object, SIZE bytes; its head is sha256:ID
     exit 0
     main of http://127.0.0.1:PORT/owner/slug is at sha256:ID already
     exit 0

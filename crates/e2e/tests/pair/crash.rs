@@ -192,6 +192,65 @@ fn a_pull_killed_during_the_download_leaves_the_old_state() {
     assert_unchanged(&client, &before);
 }
 
+/// Many files, so that writing them takes long enough to be seen.
+fn many_files(text: &str) -> Forged {
+    let files: Vec<_> =
+        (0..2_000).map(|number| (format!("{number:04}"), format!("{text} {number}"))).collect();
+    let files: Vec<_> = files.iter().map(|(path, content)| (path.as_str(), content.as_str())).collect();
+    forged(&files)
+}
+
+/// Waits until `path` is there, or the process has ended, which kills nothing then.
+fn wait_until_there(process: &Process, path: &Path) {
+    let start = clock::now();
+    while !path.exists() && !process.has_ended() {
+        assert!(clock::since(start) < e2e::PATIENCE, "{} did not come", path.display());
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// The next command that changes something finds the old state or the new one, and no files in between: there is
+/// nothing to commit.
+#[track_caller]
+fn assert_nothing_in_between(client: &Client<'_>) {
+    let ended = client.run(&["commit", "-m", "what a killed command left"]).unwrap();
+    assert_eq!(ended.code(), Some(1), "{}", ended.stdout);
+    assert!(ended.stderr.contains("nothing to commit"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_pull_killed_while_it_writes_files_is_completed_or_undone_by_the_next_command() {
+    let scene = scene();
+    let next = many_files("new");
+    let (client, _hub) = behind(&scene, |_| fake_hub(&scene, &next, Answers::default()));
+    // The two histories have nothing in common, so this is a merge; what matters is that it writes many files.
+    let pulling = client.start(&["pull"]).unwrap();
+    wait_until_there(&pulling, &client.directory().join(".muse/checkout.json"));
+    pulling.kill().unwrap();
+    assert_nothing_in_between(&client);
+    client.succeed(&["pull"]).unwrap();
+    let files = Tree::of_repository(client.directory()).unwrap().0.len();
+    assert_eq!(files, 2_001, "a.txt and those that came");
+    assert_nothing_in_between(&client);
+}
+
+#[test]
+fn a_clone_killed_while_it_writes_files_is_repeated_or_completed() {
+    let scene = scene();
+    let hub = fake_hub(&scene, &many_files("new"), Answers::default());
+    let work = scene.new_folder("work").unwrap();
+    let cloning = scene.client(&work).start(&["clone", &url(&hub), "target"]).unwrap();
+    wait_until_there(&cloning, &work.join("target/.muse/checkout.json"));
+    cloning.kill().unwrap();
+    let target = scene.client(work.join("target"));
+    if target.run(&["status"]).unwrap().code() == Some(2) {
+        scene.client(&work).succeed(&["clone", &url(&hub), "target"]).unwrap();
+    }
+    assert_nothing_in_between(&target);
+    target.succeed(&["pull"]).unwrap();
+    assert_eq!(Tree::of_repository(target.directory()).unwrap().0.len(), 2_000);
+}
+
 /// Files on their way into the store are what can be seen of a commit from outside.
 #[test]
 fn a_commit_killed_while_it_copies_leaves_the_old_state_and_can_be_repeated() {
@@ -204,27 +263,22 @@ fn a_commit_killed_while_it_copies_leaves_the_old_state_and_can_be_repeated() {
         write_random_file(&client.directory().join(format!("{number}")), 100_000, 0o644, &mut random)
             .unwrap();
     }
-    let before = client.succeed(&["status"]).unwrap().stdout;
+    let head = client.directory().join(".muse/refs/heads/main");
+    let incoming = client.directory().join(".muse/incoming");
+    let before = fs::read(&head).unwrap();
     let committing = client.start(&["commit", "-m", "next"]).unwrap();
-    wait_until_something_is_in(&client.directory().join(".muse/incoming"));
-    let ended = committing.kill().unwrap();
-    let after = client.succeed(&["status"]).unwrap().stdout;
-    if ended.code() == Some(0) || after.contains("nothing to commit") {
-        assert_ne!(after, before, "the commit was over before the kill, so the new state is there");
-    } else {
-        assert_eq!(after, before);
-        client.succeed(&["commit", "-m", "next"]).unwrap();
-    }
+    wait_until_something_is_in(&committing, &incoming);
+    committing.kill().unwrap();
+    let is_new = fs::read(&head).unwrap() != before;
+    let again = client.run(&["commit", "-m", "next"]).unwrap();
+    assert_eq!(again.code(), Some(i32::from(is_new)), "{}", again.stderr);
     assert!(client.succeed(&["status"]).unwrap().stdout.contains("nothing to commit"));
-    let incoming: Vec<_> = fs::read_dir(client.directory().join(".muse/incoming")).unwrap().collect();
-    client.run(&["commit", "-m", "nothing"]).unwrap();
-    let left = fs::read_dir(client.directory().join(".muse/incoming")).unwrap().count();
-    assert_eq!(left, 0, "what the killed commit left is removed: {incoming:?}");
+    assert_eq!(fs::read_dir(&incoming).unwrap().count(), 0, "what the killed commit left is removed");
 }
 
-fn wait_until_something_is_in(folder: &Path) {
+fn wait_until_something_is_in(process: &Process, folder: &Path) {
     let start = clock::now();
-    while fs::read_dir(folder).map_or(0, Iterator::count) == 0 {
+    while fs::read_dir(folder).map_or(0, Iterator::count) == 0 && !process.has_ended() {
         assert!(clock::since(start) < e2e::PATIENCE, "nothing came into {}", folder.display());
         std::thread::sleep(Duration::from_micros(200));
     }

@@ -11,6 +11,9 @@ pub(crate) fn redacted(text: &str, folders: &[(&std::path::Path, &str)]) -> Stri
     let number = |c: char| c.is_ascii_digit() || c == '.';
     let text = replace_after(&text, "sha256:", 64, hex_digit, "ID");
     let text = replace_after(&text, "127.0.0.1:", 1, digit, "PORT");
+    // A pack holds the time of its commits, compressed.
+    let text = replace_after(&text, "sent ", 1, digit, "SIZE");
+    let text = replace_after(&text, " object, ", 1, digit, "SIZE");
     let text = replace_after(&text, "(request ", 32, hex_digit, "REQUEST");
     let text = replace_after(&text, "\"request_id\":\"", 32, hex_digit, "REQUEST");
     let text = replace_after(&text, "\"waited_s\":", 1, number, "WAITED");
