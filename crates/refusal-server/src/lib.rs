@@ -5,6 +5,19 @@
 //! done the hub answers 503 with a `Retry-After` that says how long it expects to need.
 //!
 //! [`Server::bind`] starts it in this process; the program of the same name is a thin shell around it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), refusal_server::StartError> {
+//! use refusal_server::{Config, Secret, Server};
+//!
+//! let mut config = Config::new("data");
+//! config.dev_token = Some(Secret::new("only for this machine"));
+//! let server = Server::bind(config).await?;
+//! println!("push to {}/owner/slug", server.url());
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
 
 mod admin;
 mod app;
