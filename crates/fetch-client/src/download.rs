@@ -36,6 +36,7 @@ pub(crate) async fn download_pack(
     mut staging: Staging,
 ) -> Result<(Summary, Staging), Error> {
     let url = hub.address().presigned(&answer.url)?;
+    staging.check_fits(answer.size)?;
     let (sender, receiver) = mpsc::channel(PIECES_IN_FLIGHT);
     let cancel = session.cancel().clone();
     let decoding = spawn_blocking(move || {
