@@ -1,0 +1,217 @@
+//! Shared not-befores, rule by rule (E3 to E9).
+
+use std::num::NonZeroU32;
+
+use retry_core::testing::{Reply, Seeded, Simulation};
+use retry_core::{Closed, Hint, Join, LogicalRequest, Monotonic, Replay, WindowPolicy, Windows, profiles};
+
+fn at(millis: u64) -> Monotonic {
+    Monotonic::from_millis(millis)
+}
+
+fn policy(capacity: u32, join: Join) -> WindowPolicy {
+    WindowPolicy { capacity: NonZeroU32::new(capacity).unwrap(), join, ceiling_millis: 100_000 }
+}
+
+fn windows(capacity: u32, join: Join) -> Windows<&'static str> {
+    Windows::new(policy(capacity, join))
+}
+
+fn until(windows: &Windows<&'static str>, key: &'static str, now: u64) -> Option<u64> {
+    windows.ask(&key, at(now)).map(|closed| closed.not_before.as_millis())
+}
+
+/// E4: denied just before the instant, free exactly at it.
+#[test]
+fn a_key_is_free_exactly_at_its_instant() {
+    let mut windows = windows(4, Join::Latest);
+    assert_eq!(windows.record("a", at(10), 503, at(5)), Some(at(10)));
+    let closed = Closed { not_before: at(10), status: 503 };
+    let just_before = Monotonic::from_micros(9_999);
+    assert_eq!(windows.ask(&"a", just_before), Some(closed));
+    assert_eq!(windows.ask(&"a", at(10)), None);
+    assert_eq!(windows.ask(&"b", at(5)), None);
+    assert_eq!((windows.len(), windows.live(at(9)), windows.live(at(10))), (1, 1, 0));
+}
+
+/// E4: a record that is past already is ignored, also by E6 and E9.
+#[test]
+fn a_record_that_is_already_past_is_ignored() {
+    let mut windows = windows(4, Join::Latest);
+    assert_eq!(windows.record("a", at(5), 429, at(5)), None);
+    assert_eq!(windows.record("a", at(3), 429, at(5)), None);
+    assert!(windows.is_empty());
+    windows.record("a", at(50), 429, at(5));
+    windows.record("a", at(20), 429, at(30));
+    windows.success(&"a", at(6));
+    assert_eq!(until(&windows, "a", 31), None);
+}
+
+/// E3, F20: a lower bound is a lower bound.
+#[test]
+fn latest_keeps_the_later_instant_and_its_status() {
+    let mut windows = windows(4, Join::Latest);
+    windows.record("a", at(60), 429, at(0));
+    windows.record("a", at(6), 503, at(1));
+    assert_eq!(windows.ask(&"a", at(2)), Some(Closed { not_before: at(60), status: 429 }));
+    windows.record("a", at(70), 503, at(2));
+    assert_eq!(windows.ask(&"a", at(2)), Some(Closed { not_before: at(70), status: 503 }));
+}
+
+/// E3.
+#[test]
+fn earliest_keeps_the_earlier_live_instant() {
+    let mut windows = windows(4, Join::Earliest);
+    windows.record("a", at(60), 429, at(0));
+    windows.record("a", at(70), 503, at(1));
+    assert_eq!(windows.ask(&"a", at(2)), Some(Closed { not_before: at(60), status: 429 }));
+    windows.record("a", at(50), 503, at(2));
+    assert_eq!(windows.ask(&"a", at(2)), Some(Closed { not_before: at(50), status: 503 }));
+}
+
+/// E4, F17: throttle, wait past it, throttle again.
+#[test]
+fn an_expired_window_never_takes_part_in_a_join() {
+    for join in [Join::Earliest, Join::Latest] {
+        let mut windows = windows(4, join);
+        windows.record("a", at(10), 429, at(0));
+        windows.record("a", at(30), 429, at(10));
+        assert_eq!(until(&windows, "a", 11), Some(30), "{join:?}");
+    }
+}
+
+/// E3, E5: the window's own ceiling, counted from the receipt, and nothing else caps it.
+#[test]
+fn a_record_is_capped_at_its_receipt_plus_the_ceiling() {
+    let mut windows = windows(4, Join::Latest);
+    assert_eq!(windows.record("a", at(u64::MAX), 503, at(7)), Some(at(100_007)));
+    assert_eq!(until(&windows, "a", 100_006), Some(100_007));
+    assert_eq!(windows.record("b", at(100_007), 503, at(7)), Some(at(100_007)));
+}
+
+/// E6, F19: strictly later than the last refusal, also one that lost the join.
+#[test]
+fn only_a_success_that_started_later_opens_a_window() {
+    let mut windows = windows(4, Join::Latest);
+    windows.record("a", at(90), 429, at(5));
+    windows.record("a", at(80), 429, at(10));
+    for started in [0, 5, 9, 10] {
+        windows.success(&"a", at(started));
+        assert_eq!(until(&windows, "a", 20), Some(90), "started at {started}");
+    }
+    windows.success(&"b", at(50));
+    windows.success(&"a", at(11));
+    assert_eq!(until(&windows, "a", 20), None);
+    windows.success(&"a", at(11));
+    assert!(windows.is_empty());
+}
+
+/// E9, F22: a newcomer always gets in, and the soonest goes.
+#[test]
+fn the_entry_that_expires_soonest_makes_room() {
+    let mut windows = windows(3, Join::Latest);
+    windows.record("late", at(90), 429, at(0));
+    windows.record("soon", at(40), 429, at(1));
+    windows.record("later", at(95), 429, at(2));
+    windows.record("new", at(50), 429, at(3));
+    assert_eq!(until(&windows, "soon", 4), None);
+    windows.record("newer", at(60), 429, at(4));
+    assert_eq!(until(&windows, "new", 5), None);
+    assert_eq!(["late", "later", "newer"].map(|key| until(&windows, key, 5)), [Some(90), Some(95), Some(60)]);
+    assert_eq!(windows.len(), 3);
+}
+
+/// E9: an expired one first, the least recently recorded on a tie.
+#[test]
+fn expired_entries_go_first_and_ties_go_by_recency() {
+    let mut windows = windows(2, Join::Latest);
+    windows.record("expired", at(10), 429, at(0));
+    windows.record("live", at(20), 429, at(0));
+    windows.record("new", at(90), 429, at(15));
+    assert_eq!((until(&windows, "live", 16), until(&windows, "new", 16)), (Some(20), Some(90)));
+
+    let mut tied = Windows::new(policy(2, Join::Latest));
+    tied.record("a", at(50), 429, at(1));
+    tied.record("b", at(50), 429, at(1));
+    tied.record("a", at(30), 429, at(1));
+    tied.record("c", at(50), 429, at(1));
+    assert_eq!(["a", "b", "c"].map(|key| tied.ask(&key, at(2)).is_some()), [true, false, true]);
+}
+
+/// F22, E9: a million refused keys, and memory for the capacity only.
+#[test]
+fn a_million_keys_stay_within_the_capacity() {
+    let mut windows = Windows::new(policy(256, Join::Latest));
+    for key in 0..1_000_000_u64 {
+        windows.record(key, at(key + 1_000), 429, at(key));
+        assert!(windows.len() <= 256);
+    }
+    assert_eq!(windows.live(at(1_000_000)), 256);
+}
+
+/// E9: whatever order of records, joins and evictions, no key is lost or kept by mistake (large store).
+#[test]
+fn a_large_store_answers_like_a_sorted_list() {
+    let mut random = Seeded::new(7);
+    for join in [Join::Latest, Join::Earliest] {
+        let mut windows = Windows::seeded(policy(64, join), 99);
+        let mut told = std::collections::HashMap::new();
+        for now in 0..20_000_u64 {
+            let key = random.next_bits() % 200;
+            let instant = at(now + 1 + random.next_bits() % 3_000);
+            windows.record(key, instant, 429, at(now));
+            let known = told.get(&key).filter(|known| **known > at(now)).copied();
+            let joined = match join {
+                Join::Latest => known.map_or(instant, |known: Monotonic| known.max(instant)),
+                Join::Earliest => known.map_or(instant, |known: Monotonic| known.min(instant)),
+            };
+            told.insert(key, joined);
+            if random.next_bits().is_multiple_of(8) {
+                windows.success(&(random.next_bits() % 200), at(0));
+            }
+            if let Some(closed) = windows.ask(&key, at(now)) {
+                assert!(join == Join::Earliest || closed.not_before <= joined);
+                assert!(closed.not_before >= instant || join == Join::Earliest);
+            } else {
+                panic!("the newcomer {key} is missing at {now}");
+            }
+        }
+        assert!(windows.len() <= 64);
+    }
+}
+
+/// E7, E8, F21: nobody goes inside the window, and the crowd does not return at once.
+#[test]
+fn a_released_crowd_spreads_out() {
+    let policy = profiles::RECOMMENDED;
+    let mut random = Seeded::new(11);
+    let mut simulation = Simulation::seeded(3).windows(policy.windows().unwrap());
+    for client in 0..50 {
+        // The first is refused at once, the others come while its answer is under way or later.
+        let from = at(client * 20);
+        let request = LogicalRequest::new(&policy, Replay::Always, from).spread(&mut random);
+        simulation = simulation.client_from(from, request);
+    }
+    let refused = Reply::answer(429, Hint::after_millis(2_000, b"2"));
+    let good = Reply::answer(200, Hint::NONE);
+    let trace = simulation.run(|arrival| if arrival.earlier == 0 { refused } else { good });
+
+    let released: Vec<_> = (1..50).flat_map(|client| trace.attempts(client)).collect();
+    assert_eq!(released.len(), 49);
+    assert!(released.iter().all(|began| *began >= at(2_000)), "{released:?}");
+    let largest = trace.crowds(10).into_values().max().unwrap();
+    assert!(largest < 10, "{largest} came back within 10 ms");
+}
+
+/// The same seed is the same run.
+#[test]
+fn a_simulation_replays_from_its_seed() {
+    let run = |seed| {
+        let policy = profiles::RECOMMENDED;
+        let client = LogicalRequest::new(&policy, Replay::Always, at(0));
+        let refused = Reply::answer(503, Hint::after_millis(5_000, b"5"));
+        format!("{:?}", Simulation::seeded(seed).client(client).run(|_| refused))
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}

@@ -1,0 +1,191 @@
+//! The retry loop. There is no other in the workspace.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use retry_core::{Decision, LogicalRequest, Monotonic, Outcome, Random, Reason, Step, Stop};
+use tokio::select;
+
+use crate::clock::Clock;
+use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
+
+/// Drives logical requests: asks the policy, attempts, decides, waits, asks again.
+///
+/// It holds nothing of a request, so one driver may serve many, one after the other.
+#[derive(Debug, Clone)]
+pub struct Driver<C, R, O> {
+    /// Where time is read and waited for.
+    pub clock: C,
+    /// Where jitter comes from (W3); [`NoRandom`](retry_core::NoRandom) for none.
+    pub random: R,
+    /// Who is told what is decided.
+    pub observer: O,
+}
+
+/// What an observer is told.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// An outcome was decided upon.
+    Decided {
+        /// The outcome, with the hint's own text.
+        outcome: &'a Outcome,
+        /// What it leads to.
+        decision: &'a Decision,
+    },
+    /// A window that others were told holds the next attempt (E7).
+    Held {
+        /// Until when, jitter included.
+        until: Monotonic,
+    },
+}
+
+/// Is told what the driver decides, as it happens; it must not block.
+pub trait Observer: Send {
+    /// Something was decided.
+    fn observe(&mut self, event: Event<'_>);
+}
+
+impl<F: FnMut(Event<'_>) + Send> Observer for F {
+    fn observe(&mut self, event: Event<'_>) {
+        self(event);
+    }
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn observe(&mut self, _event: Event<'_>) {}
+}
+
+/// How a logical request ended.
+#[derive(Debug)]
+#[must_use]
+pub struct Finished<A, E> {
+    /// The reason for which it ended without a success; `None` after a success or a redirect.
+    pub stop: Option<Stop>,
+    /// The server's last answer (C5); `None` where none ever came.
+    pub answer: Option<A>,
+    /// What went wrong in the last attempt, where that had no answer.
+    pub error: Option<E>,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Time spent between attempts.
+    pub waited: Duration,
+}
+
+impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
+    /// Drives `request` to its end.
+    ///
+    /// When `cancel` completes, the end is immediate, in a wait and in an attempt (B7);
+    /// [`std::future::pending`] never does. Dropping the returned future is safe at any point: nothing more
+    /// is sent and nothing is reported.
+    pub async fn run<X: Exchange>(
+        &mut self,
+        request: &mut LogicalRequest,
+        exchange: &mut X,
+        cancel: impl Future<Output = ()> + Send,
+    ) -> Finished<X::Answer, X::Error> {
+        let mut cancel = pin!(cancel);
+        let mut last = Last { answer: None, error: None };
+        loop {
+            loop {
+                let now = self.clock.monotonic();
+                match request.poll(now, exchange.window(now)) {
+                    Step::Attempt => break,
+                    Step::Stop(stop) => return last.finished(request, Some(stop)),
+                    Step::Wait(until) => {
+                        if request.planned() != Some(until) {
+                            self.observer.observe(Event::Held { until });
+                        }
+                        select! {
+                            biased;
+                            () = &mut cancel => return self.cancelled(request, last),
+                            () = self.clock.sleep_until(until) => {}
+                        }
+                    }
+                }
+            }
+
+            let attempt = request.begin(self.clock.monotonic());
+            let attempted = select! {
+                biased;
+                () = &mut cancel => return self.cancelled(request, last),
+                attempted = exchange.attempt(attempt) => attempted,
+                () = sleep_through(&self.clock, attempt.abandon_at) => Attempted::Unanswered {
+                    fate: Fate::Lost,
+                    error: AttemptTimedOut { attempt }.into(),
+                },
+            };
+
+            let now = self.clock.monotonic();
+            let (outcome, received) = last.take_in(attempted, now);
+            let decision = request.end(&outcome, received, now, &mut self.random);
+            self.observer.observe(Event::Decided { outcome: &outcome, decision: &decision });
+            match decision {
+                Decision::Done => return last.finished(request, None),
+                Decision::Stop(stop) => return last.finished(request, Some(stop)),
+                Decision::Wait(_) => {
+                    if let Some(answer) = &mut last.answer {
+                        select! {
+                            biased;
+                            () = &mut cancel => return self.cancelled(request, last),
+                            () = exchange.settle(answer) => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn cancelled<A, E>(&self, request: &mut LogicalRequest, last: Last<A, E>) -> Finished<A, E> {
+        let stop = request.stop(Reason::Cancelled, self.clock.monotonic());
+        last.finished(request, Some(stop))
+    }
+}
+
+/// A timer may end early; an attempt must not (T5).
+async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
+    while clock.monotonic() < instant {
+        clock.sleep_until(instant).await;
+    }
+}
+
+/// The server's last answer, and what the last attempt failed with.
+struct Last<A, E> {
+    answer: Option<A>,
+    error: Option<E>,
+}
+
+impl<A, E> Last<A, E> {
+    fn take_in(&mut self, attempted: Attempted<A, E>, now: Monotonic) -> (Outcome, Monotonic) {
+        match attempted {
+            Attempted::Answered { status, hint, verdict, received, answer } => {
+                self.answer = Some(answer);
+                self.error = None;
+                (Outcome::Answered { status, hint, verdict }, received)
+            }
+            Attempted::Unanswered { fate, error } => {
+                self.error = Some(error);
+                let outcome = match fate {
+                    Fate::NotSent => Outcome::NotSent,
+                    Fate::Lost => Outcome::Lost,
+                };
+                (outcome, now)
+            }
+        }
+    }
+
+    fn finished(self, request: &LogicalRequest, stop: Option<Stop>) -> Finished<A, E> {
+        Finished {
+            stop,
+            answer: self.answer,
+            error: self.error,
+            attempts: request.attempts(),
+            waited: request.waited(),
+        }
+    }
+}
