@@ -92,18 +92,27 @@ fn parse(text: &str) -> Option<Id> {
         return None;
     }
     for (byte, pair) in digest.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+        let [high, low] = [pair[0], pair[1]].map(|digit| VALUES[usize::from(digit)]);
+        if high | low == NO_DIGIT {
+            return None;
+        }
+        *byte = high << 4 | low;
     }
     Some(Id(digest))
 }
 
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+const NO_DIGIT: u8 = 0xff;
+
+/// What each byte is worth as a lower-case hex digit. A snapshot is mostly ids: parsing one is worth a table.
+const VALUES: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[DIGITS[value] as usize] = value as u8;
+        value += 1;
     }
-}
+    values
+};
 
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use serde::de::{self, MapAccess, Visitor};
@@ -130,11 +131,13 @@ where
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut files = BTreeMap::new();
             while let Some((path, entry)) = map.next_entry::<RepositoryPath, FileEntry>()? {
-                if files.contains_key(&path) {
-                    let path = quoted(path.as_str());
-                    return Err(de::Error::custom(format_args!("the path {path} comes twice")));
-                }
-                files.insert(path, entry);
+                match files.entry(path) {
+                    Entry::Vacant(vacant) => vacant.insert(entry),
+                    Entry::Occupied(first) => {
+                        let path = quoted(first.key().as_str());
+                        return Err(de::Error::custom(format_args!("the path {path} comes twice")));
+                    }
+                };
             }
             Ok(files)
         }

@@ -3,6 +3,8 @@
 mod cluster;
 mod gate;
 mod jobs;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

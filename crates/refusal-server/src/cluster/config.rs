@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use serde::Deserialize;
 
 use super::refusals::CapacityRefusal;
 use super::resources::Resources;
@@ -38,6 +37,19 @@ impl ClusterConfig {
     /// A node's measurements follow a deletion after 5.3 to 5.6 s: the middle of that.
     pub const RELEASE_DELAY: Duration = Duration::from_millis(5_500);
 
+    /// A cluster as a file describes it: `[[nodes]]`, `[[networks]]`, `[claims]`, `most_cpus` and
+    /// `enforce_claims`, with the default times.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterConfigError::Toml`] says where the text is not such a description. Contradictions are found by
+    /// [`Server::bind`](crate::Server::bind).
+    pub fn from_toml(text: &str) -> Result<Self, ClusterConfigError> {
+        let Written { nodes, networks, most_cpus, claims, enforce_claims } =
+            toml::from_str(text).map_err(|error| ClusterConfigError::Toml(error.to_string()))?;
+        Ok(Self { nodes, networks, most_cpus, claims, enforce_claims, ..Self::default() })
+    }
+
     pub(crate) fn check(&self) -> Result<(), ClusterConfigError> {
         let mut names = BTreeSet::new();
         for name in self.nodes.iter().map(|node| &node.name) {
@@ -65,6 +77,20 @@ impl ClusterConfig {
         }
         Ok(())
     }
+}
+
+/// What a file says of a cluster. Times are no part of it: they are for demonstrations.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    nodes: Vec<Node>,
+    #[serde(default)]
+    networks: Vec<Network>,
+    most_cpus: Option<u64>,
+    #[serde(default)]
+    claims: BTreeMap<String, u64>,
+    #[serde(default)]
+    enforce_claims: bool,
 }
 
 impl Default for ClusterConfig {
@@ -98,9 +124,8 @@ impl Default for ClusterConfig {
 }
 
 /// A node, as it is configured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[schema(as = NodeSettings)]
 pub struct Node {
     /// What it is called.
     pub name: String,
@@ -150,17 +175,14 @@ impl Default for Node {
 }
 
 /// A network: a pool of addresses, from the first to the last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[schema(as = NetworkSettings)]
 pub struct Network {
     /// What it is called.
     pub id: String,
     /// The first address that it gives out.
-    #[schema(value_type = String, format = Ipv4)]
     pub first: Ipv4Addr,
     /// The last address that it gives out.
-    #[schema(value_type = String, format = Ipv4)]
     pub last: Ipv4Addr,
 }
 
@@ -181,6 +203,9 @@ impl Network {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterConfigError {
+    /// Not a description of a cluster.
+    #[error("{0}")]
+    Toml(String),
     /// Not a name.
     #[error("expected a name of 1 to 63 letters, digits and inner dashes or dots, got `{}`", .0.escape_debug())]
     Name(String),
@@ -215,6 +240,29 @@ mod tests {
     #[test]
     fn the_built_in_cluster_is_sound() {
         assert_eq!(ClusterConfig::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_cluster_is_read_from_toml_and_a_misspelt_key_is_named() {
+        let text = r#"
+            enforce_claims = true
+            [[nodes]]
+            name = "big"
+            cpus = 128
+            [[networks]]
+            id = "net"
+            first = "10.0.0.2"
+            last = "10.0.0.9"
+            [claims]
+            tenant = 4
+        "#;
+        let config = ClusterConfig::from_toml(text).unwrap();
+        assert_eq!(config.check(), Ok(()));
+        assert_eq!((config.nodes[0].cpus, config.nodes[0].memory, config.networks[0].size()), (128, 65_536, 8));
+        assert_eq!(config.claims["tenant"], 4);
+        let error = ClusterConfig::from_toml("[[nodes]]\nname = \"n\"\nhypervisor = true").unwrap_err();
+        assert!(error.to_string().contains("unknown field `hypervisor`"), "{error}");
+        assert!(ClusterConfig::from_toml("").unwrap_err().to_string().contains("missing field `nodes`"));
     }
 
     #[test]

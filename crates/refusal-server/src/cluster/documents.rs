@@ -1,4 +1,5 @@
-//! The shapes of the cluster's answers, as they are published.
+//! The shapes of the cluster's documents, as they are published. Refusals write their bodies themselves; the
+//! tests hold every answer to these shapes.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,10 +16,9 @@ pub(super) struct AccessGranted {
     pub(super) expires_in: u64,
 }
 
-/// The body of `POST /auth`.
+/// The body of `POST /auth`. It is read field by field, so that all faults are found at once.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "it is read field by field, so that all faults are found at once")]
 pub(super) struct AccessRequest {
     /// The name under which the key was made.
     #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._@-]+$")]
@@ -50,7 +50,6 @@ pub(super) struct ShownNode {
 /// An error of the cluster: these two keys, and no third.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the body is written by the refusals themselves; this is its published shape")]
 pub(crate) struct PlainError {
     error: String,
     status: u16,
@@ -59,7 +58,6 @@ pub(crate) struct PlainError {
 /// A refusal for want of capacity: these four keys.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the body is written by the refusal itself; this is its published shape")]
 pub(crate) struct CapacityRefused {
     error: String,
     status: u16,

@@ -12,11 +12,11 @@ use redb::ReadTransaction;
 use super::jobs::{JobKind, JobState, Task, queue};
 use super::json_body::JsonBody;
 use super::name::RepositoryName;
-use super::packs::{Build, Built};
+use super::packs::{Build, Built, Kept};
 use super::refusals::{FetchNotIndexed, MPackNotReady};
 use super::store::{
-    COMMITS, HEADS, Heads, History, JOBS, MISSING, PACKS, PENDING, PackKey, PackRecord, REPOSITORIES,
-    Repository, SNAPSHOTS, StoreError, any_of, decode, heads,
+    COMMITS, HEADS, Heads, History, JOBS, MISSING, PENDING, PackKey, REPOSITORIES, Repository, SNAPSHOTS,
+    StoreError, any_of, heads,
 };
 use super::{Hub, walk};
 use crate::clock::timestamp;
@@ -53,14 +53,14 @@ pub(super) async fn post(
     check(&request)?;
     let question = Arc::new(Question { authorised: hub.tokens.admits(&headers), name, request });
     // Once around, unless a push moves the heads while the pack is built: then the question is a new one.
-    let (plan, pack, expires) = loop {
+    let (plan, Kept { pack, expires }) = loop {
         let plan = {
             let question = Arc::clone(&question);
             hub.blocking(move |hub| assess(hub, &question)).await?
         };
         let plan = Arc::new(plan);
-        if let Some((pack, expires)) = answer(&hub, &question, &plan).await? {
-            break (plan, pack, expires);
+        if let Some(kept) = answer(&hub, &question, &plan).await? {
+            break (plan, kept);
         }
     };
     let path = format!("/{}/mpacks/{}", question.name, pack.mpack_id);
@@ -176,9 +176,11 @@ fn check_indexed(
             .rfind(|job| is_ours(job) && job.state == JobState::Failed)
             .and_then(|job| job.error)
             .unwrap_or_else(|| "no job is left that would index them".into());
-        return Err(
-            Failure::Internal(format!("{} objects could not be indexed: {failed}", missing.len())).into()
-        );
+        return Err(Failure::Internal(format!(
+            "{} of the objects could not be indexed: {failed}",
+            missing.len()
+        ))
+        .into());
     }
     Err(FetchNotIndexed { missing: missing.len() as u64, retry_after: hub.config.retry_after_index }.into())
 }
@@ -190,49 +192,40 @@ fn is_prebuilding(transaction: &ReadTransaction, repository: &Repository) -> Res
     Ok(job.is_some_and(|job| job.state.is_pending()))
 }
 
-/// The pack that answers the plan and when its URL expires: one that is at hand, or one built now. `None` when
-/// the heads have moved.
-async fn answer(
-    hub: &Arc<Hub>,
-    question: &Arc<Question>,
-    plan: &Arc<Plan>,
-) -> Result<Option<(PackRecord, u64)>, Refused> {
-    let ttl = u64::from(question.request.ttl_seconds);
-    if let Some(found) = find(hub, plan, ttl).await? {
-        return Ok(Some(found));
+/// The pack that answers the plan: one that is at hand, or one built now. `None` when the heads have moved.
+async fn answer(hub: &Arc<Hub>, question: &Arc<Question>, plan: &Arc<Plan>) -> Result<Option<Kept>, Refused> {
+    if let Some(kept) = find(hub, question, plan).await? {
+        return Ok(Some(kept));
     }
     let turn = hub.packs.turn(plan.key);
     let _turn = turn.lock().await;
-    if let Some(found) = find(hub, plan, ttl).await? {
-        return Ok(Some(found));
+    if let Some(kept) = find(hub, question, plan).await? {
+        return Ok(Some(kept));
     }
     let _permit = hub.builds.acquire().await.map_err(|_closed| StoreError::Stopping)?;
-    let (building, asked) = (Arc::clone(plan), Arc::clone(question));
-    let built = hub
-        .blocking(move |hub| {
-            let name = asked.name.to_string();
-            let (repository, wants, haves) = (&building.repository, &asked.request.want, &building.haves);
-            hub.packs.build(hub, &Build { name: &name, repository, wants, haves }, false, &|| false)
-        })
-        .await?;
-    match built {
-        Built::Pack(_) => Ok(find(hub, plan, ttl).await?),
-        Built::Outdated => Ok(None),
-    }
-}
-
-/// A pack that was built for this question in this generation, kept until its new URL expires.
-async fn find(hub: &Arc<Hub>, plan: &Arc<Plan>, ttl: u64) -> Result<Option<(PackRecord, u64)>, StoreError> {
-    let plan = Arc::clone(plan);
+    let (question, plan) = (Arc::clone(question), Arc::clone(plan));
     hub.blocking(move |hub| {
-        let found = hub.database.read(|transaction| {
-            let packs = transaction.open_table(PACKS)?;
-            let bytes = packs.get(plan.key.parts())?;
-            bytes.map(|bytes| decode::<PackRecord>("a pack", bytes.value())).transpose()
-        })?;
-        let Some(pack) = found else { return Ok(None) };
-        let expires = hub.clock.unix_seconds() + ttl;
-        Ok(hub.packs.keep(hub, &pack, expires)?.then_some((pack, expires)))
+        let name = question.name.to_string();
+        let (repository, wants, haves) = (&plan.repository, &question.request.want, &plan.haves);
+        let build = Build { name: &name, repository, wants, haves };
+        let Built::Pack(pack) = hub.packs.build(hub, &build, false, &|| false)? else { return Ok(None) };
+        match hub.packs.keep(hub, pack, question.request.ttl_seconds)? {
+            Some(kept) => Ok(Some(kept)),
+            None => {
+                Err(Failure::Internal(format!("the pack {} vanished as soon as it was built", pack.mpack_id))
+                    .into())
+            }
+        }
     })
     .await
+}
+
+/// A pack that was built for this question in this generation.
+async fn find(
+    hub: &Arc<Hub>,
+    question: &Arc<Question>,
+    plan: &Arc<Plan>,
+) -> Result<Option<Kept>, StoreError> {
+    let (ttl_seconds, key) = (question.request.ttl_seconds, plan.key);
+    hub.blocking(move |hub| hub.packs.find(hub, &key, ttl_seconds)).await
 }

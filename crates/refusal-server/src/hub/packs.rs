@@ -35,6 +35,13 @@ pub(super) enum Built {
     Outdated,
 }
 
+/// A pack that stays until its URL expires, in seconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) pack: PackRecord,
+    pub(super) expires: u64,
+}
+
 /// The packs that are at hand.
 #[derive(Debug, Default)]
 pub(super) struct Packs {
@@ -55,12 +62,36 @@ impl Packs {
         turn
     }
 
-    /// Makes sure that a pack stays until `until`; `false` when it is gone.
-    pub(super) fn keep(&self, hub: &Hub, pack: &PackRecord, until: u64) -> Result<bool, StoreError> {
+    /// The pack that was built for this question, if there is one.
+    pub(super) fn find(
+        &self,
+        hub: &Hub,
+        key: &PackKey,
+        ttl_seconds: u32,
+    ) -> Result<Option<Kept>, StoreError> {
+        let found = hub.database.read(|transaction| {
+            let packs = transaction.open_table(PACKS)?;
+            let bytes = packs.get(key.parts())?;
+            bytes.map(|bytes| decode("a pack", bytes.value())).transpose()
+        })?;
+        match found {
+            Some(pack) => self.keep(hub, pack, ttl_seconds),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes sure that a pack stays for as long as a URL that is made now; `None` when it is gone.
+    pub(super) fn keep(
+        &self,
+        hub: &Hub,
+        pack: PackRecord,
+        ttl_seconds: u32,
+    ) -> Result<Option<Kept>, StoreError> {
         let _guard = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        match files::keep_until(&hub.files.pack(&pack.mpack_id), until) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        let expires = hub.clock.unix_seconds() + u64::from(ttl_seconds);
+        match files::keep_until(&hub.files.pack(&pack.mpack_id), expires) {
+            Ok(()) => Ok(Some(Kept { pack, expires })),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::file(format!("could not keep the pack {}", pack.mpack_id))(error)),
         }
     }
@@ -191,4 +222,33 @@ fn sweep(hub: &Hub, now: u64) -> Result<(), StoreError> {
         tracing::debug!(removed, "removed old packs");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_protocol::BranchName;
+
+    use super::*;
+
+    fn key(generation: u64) -> PackKey {
+        let repository = Repository {
+            number: 1,
+            repo_id: String::new(),
+            public: true,
+            generation,
+            default_branch: BranchName::new("main").unwrap(),
+        };
+        PackKey::new(&repository, &[Id::of("want")], &[])
+    }
+
+    #[test]
+    fn one_question_has_one_turn_and_turns_that_are_over_are_forgotten() {
+        let packs = Packs::default();
+        let turn = packs.turn(key(1));
+        assert!(Arc::ptr_eq(&turn, &packs.turn(key(1))));
+        assert!(!Arc::ptr_eq(&turn, &packs.turn(key(2))));
+        drop(turn);
+        packs.turn(key(3));
+        assert_eq!(packs.turns.lock().unwrap().len(), 1);
+    }
 }

@@ -115,3 +115,126 @@ impl Walk {
         self.waiting.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+
+    use hub_protocol::{FileEntry, RepositoryPath};
+
+    use super::*;
+
+    /// Commits by number, each with its parents and its files.
+    #[derive(Default)]
+    struct Drawn {
+        ids: Vec<Id>,
+        commits: BTreeMap<Id, Commit>,
+        snapshots: BTreeMap<Id, Snapshot>,
+    }
+
+    impl Drawn {
+        fn draw(&mut self, parents: &[usize], files: &[&str]) -> usize {
+            let files = files.iter().map(|content| {
+                let entry = FileEntry { object: Id::of(content), executable: false };
+                (RepositoryPath::new(*content).unwrap(), entry)
+            });
+            let snapshot = Snapshot::new(files.collect()).unwrap();
+            let parents = parents.iter().map(|parent| self.ids[*parent]).collect();
+            let message = format!("commit {}", self.ids.len());
+            let commit = Commit::new(parents, snapshot.id(), message, "2026-11-30T12:00:00Z").unwrap();
+            self.snapshots.insert(snapshot.id(), snapshot);
+            self.ids.push(commit.id());
+            self.commits.insert(commit.id(), commit);
+            self.ids.len() - 1
+        }
+
+        fn between(&self, wants: &[usize], haves: &[usize]) -> (Vec<usize>, usize, Vec<Id>) {
+            let ids = |numbers: &[usize]| numbers.iter().map(|number| self.ids[*number]).collect::<Vec<_>>();
+            let Ok(contents) = contents(self, &ids(wants), &ids(haves));
+            let mut commits: Vec<usize> = contents
+                .commits
+                .iter()
+                .map(|id| self.ids.iter().position(|known| known == id).unwrap())
+                .collect();
+            commits.sort_unstable();
+            (commits, contents.snapshots.len(), contents.objects)
+        }
+    }
+
+    impl Graph for Drawn {
+        type Error = Infallible;
+
+        fn commit(&self, id: &Id) -> Result<Commit, Infallible> {
+            Ok(self.commits[id].clone())
+        }
+
+        fn snapshot(&self, id: &Id) -> Result<Snapshot, Infallible> {
+            Ok(self.snapshots[id].clone())
+        }
+    }
+
+    fn objects(names: &[&str]) -> Vec<Id> {
+        names.iter().map(Id::of).collect()
+    }
+
+    /// 0 ── 1 ── 3 ── 4, with 2 beside 1 and merged by 3.
+    fn diamond() -> Drawn {
+        let mut drawn = Drawn::default();
+        drawn.draw(&[], &["a"]);
+        drawn.draw(&[0], &["a", "b"]);
+        drawn.draw(&[0], &["a", "c"]);
+        drawn.draw(&[1, 2], &["a", "b", "c"]);
+        drawn.draw(&[3], &["a", "b", "c", "d"]);
+        drawn
+    }
+
+    #[test]
+    fn without_haves_it_is_everything_once() {
+        let (commits, snapshots, found) = diamond().between(&[4, 4, 1], &[]);
+        assert_eq!((commits, snapshots), (vec![0, 1, 2, 3, 4], 5));
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), found.len());
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn what_the_haves_lead_to_is_left_out_on_every_path() {
+        let drawn = diamond();
+        assert_eq!(drawn.between(&[4], &[3]), (vec![4], 1, objects(&["d"])));
+        assert_eq!(drawn.between(&[4], &[1, 2]), (vec![3, 4], 2, objects(&["d"])));
+        assert_eq!(drawn.between(&[3], &[1]), (vec![2, 3], 2, objects(&["c"])));
+        assert_eq!(drawn.between(&[1], &[4]), (vec![], 0, vec![]));
+    }
+
+    /// A commit that goes back to an older state brings no snapshot and no object.
+    #[test]
+    fn a_state_that_the_haves_have_had_is_not_sent_again() {
+        let mut drawn = diamond();
+        let back = drawn.draw(&[4], &["a"]);
+        assert_eq!(drawn.between(&[back], &[4]), (vec![back], 0, vec![]));
+    }
+
+    /// The one known surplus: an object that only an older commit of the haves had comes again.
+    #[test]
+    fn an_object_that_only_older_commits_had_may_come_again() {
+        let mut drawn = Drawn::default();
+        drawn.draw(&[], &["old"]);
+        drawn.draw(&[0], &["new"]);
+        drawn.draw(&[1], &["new", "old"]);
+        assert_eq!(drawn.between(&[2], &[1]), (vec![2], 1, objects(&["old"])));
+    }
+
+    #[test]
+    fn descent_is_found_through_merges_and_not_where_there_is_none() {
+        let drawn = diamond();
+        let descends = |from: usize, to: usize| {
+            let Ok(descends) = descends_from(&drawn, drawn.ids[from], drawn.ids[to]);
+            descends
+        };
+        assert!(descends(4, 0) && descends(4, 2) && descends(3, 1) && descends(2, 2));
+        assert!(!descends(1, 2) && !descends(0, 4));
+    }
+}

@@ -1,5 +1,5 @@
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -60,8 +60,6 @@ pub(crate) fn render(refusal: &dyn Refusal, representation: Representation, earl
     let mut response = (refusal.status(), bytes).into_response();
     let headers = response.headers_mut();
     *headers = earlier;
-    // It told the length of a body that is no longer there; hyper writes the one of this body.
-    headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Retry-After"));

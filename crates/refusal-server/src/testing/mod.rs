@@ -1,6 +1,8 @@
 //! What the tests of every room need: a server on a real socket, a plain client, and packs to push.
 
 mod client;
+mod document;
+mod forged;
 mod history;
 
 use std::ops::Deref;
@@ -11,6 +13,8 @@ use tempfile::TempDir;
 use crate::{Config, Running, Secret, Server};
 
 pub(crate) use client::{Client, Reply};
+pub(crate) use document::Published;
+pub(crate) use forged::{forged, sealed};
 pub(crate) use history::{History, Pushed};
 
 /// The token that test servers admit.

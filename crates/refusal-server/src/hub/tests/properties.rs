@@ -51,6 +51,29 @@ async fn a_pack_of_an_older_generation_is_never_served() {
     assert_eq!(answer.assert_status(200).json()["generation"], 3);
 }
 
+/// Generation authority for packs that were built by walking: what an older generation had is built anew. The
+/// file of the older one is spoilt, so that serving it would show.
+#[tokio::test]
+async fn a_walked_pack_of_an_older_generation_is_built_anew() {
+    let server = TestServer::start(|_| {}).await;
+    let mut history = History::default();
+    let first = history.commit(&[], "first", &[("file", b"1")]);
+    let second = history.commit(&[first], "second", &[("file", b"2")]);
+    server.push(&history.pack(second)).await.assert_status(200);
+    server.wait_for(PREBUILD, "done").await;
+    let walked = server.fetch(&[second], &[first]).await.assert_status(200).json();
+    let hex = walked["mpack_id"].as_str().unwrap().strip_prefix("sha256:").unwrap().to_owned();
+    std::fs::write(server.data().join("packs").join(hex), "spoilt").unwrap();
+
+    let (_, mut side) = History::of_one_commit("on the side");
+    side.branch = "side";
+    server.push(&side).await.assert_status(200);
+    server.wait_for(INDEX, "done").await;
+    let answer = server.fetch(&[second], &[first]).await;
+    assert_eq!(answer.json()["generation"], 2);
+    assert_eq!(download(&server, &answer).await.commits.len(), 1);
+}
+
 /// Walk fallback: indexed with haves never waits for a prebuild, and gets exactly what is new.
 #[tokio::test]
 async fn a_fetch_with_haves_is_answered_by_walking_while_the_prebuild_is_held() {
