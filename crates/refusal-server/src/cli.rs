@@ -12,7 +12,8 @@ use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    CapacityRefusal, ClusterConfig, Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter, Secret, Server, Tokens,
+    CapacityRefusal, ClusterConfig, Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter,
+    Secret, Server, Tokens,
 };
 
 /// How long an ended server waits for threads that are stuck in the disk.

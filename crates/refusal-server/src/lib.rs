@@ -27,8 +27,8 @@ mod tokens;
 
 pub use clock::Clock;
 pub use cluster::{
-    CapacityRefusal, ClusterConfig, ClusterConfigError, CongestedNetwork, DependencyNotReady, Network, Node, Stage,
-    StageName, Transience,
+    CapacityRefusal, ClusterConfig, ClusterConfigError, CongestedNetwork, DependencyNotReady, Network, Node,
+    Stage, StageName, Transience,
 };
 pub use config::Config;
 pub use hub::{FetchNotIndexed, HubConfig, JobKind, MPackNotReady, StoreError};

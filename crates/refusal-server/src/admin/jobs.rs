@@ -91,10 +91,7 @@ async fn list(State(hub): State<Arc<Hub>>) -> Result<Json<Listed>, Refused> {
         (status = 422, description = "Not such a document"),
     ),
 )]
-async fn hold(
-    State(hub): State<Arc<Hub>>,
-    JsonBody(which): JsonBody<Which>,
-) -> Result<Json<Held>, Refused> {
+async fn hold(State(hub): State<Arc<Hub>>, JsonBody(which): JsonBody<Which>) -> Result<Json<Held>, Refused> {
     change(hub, move |hub| hub.desk.hold(&which.kinds())).await
 }
 

@@ -104,7 +104,10 @@ impl Pool {
     fn any_free(&self) -> Option<Ipv4Addr> {
         let (first, last) = (self.network.first.to_bits(), self.network.last.to_bits());
         let start = rand::random_range(first..=last);
-        (start..=last).chain(first..start).map(Ipv4Addr::from_bits).find(|address| !self.used.contains(address))
+        (start..=last)
+            .chain(first..start)
+            .map(Ipv4Addr::from_bits)
+            .find(|address| !self.used.contains(address))
     }
 }
 

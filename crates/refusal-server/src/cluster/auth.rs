@@ -66,7 +66,8 @@ mod tests {
     fn a_token_that_was_changed_cut_or_revoked_opens_nothing() {
         let tokens = AccessTokens::new();
         let token = tokens.issue("mine", 100);
-        let changed = [token.replace("mine", "yours"), token.replace("~100~", "~900~"), "~~".into(), String::new()];
+        let changed =
+            [token.replace("mine", "yours"), token.replace("~100~", "~900~"), "~~".into(), String::new()];
         for wrong in changed.into_iter().chain((0..token.len()).map(|end| token[..end].to_owned())) {
             assert_eq!(tokens.check(&wrong, 0), None, "{wrong}");
         }

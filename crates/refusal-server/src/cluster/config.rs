@@ -258,7 +258,10 @@ mod tests {
         "#;
         let config = ClusterConfig::from_toml(text).unwrap();
         assert_eq!(config.check(), Ok(()));
-        assert_eq!((config.nodes[0].cpus, config.nodes[0].memory, config.networks[0].size()), (128, 65_536, 8));
+        assert_eq!(
+            (config.nodes[0].cpus, config.nodes[0].memory, config.networks[0].size()),
+            (128, 65_536, 8)
+        );
         assert_eq!(config.claims["tenant"], 4);
         let error = ClusterConfig::from_toml("[[nodes]]\nname = \"n\"\nhypervisor = true").unwrap_err();
         assert!(error.to_string().contains("unknown field `hypervisor`"), "{error}");

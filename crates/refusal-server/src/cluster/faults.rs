@@ -135,7 +135,12 @@ impl Fields {
     }
 
     /// A whole number that has to be there.
-    pub(super) fn number(&mut self, name: &str, range: RangeInclusive<u32>, faults: &mut Faults) -> Option<u32> {
+    pub(super) fn number(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<u32>,
+        faults: &mut Faults,
+    ) -> Option<u32> {
         let value = self.take(name);
         let number = value.as_ref().and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
         number.filter(|number| range.contains(number)).or_else(|| {

@@ -139,7 +139,9 @@ mod tests {
         assert_eq!(InstanceId::parse(&text), Some(id));
         assert_eq!((text.len(), &text[14..15]), (36, "4"));
         assert!("89ab".contains(&text[19..20]));
-        for wrong in [String::new(), text.to_uppercase() + "A", text.replace('-', ""), format!("+{}", &text[1..])] {
+        for wrong in
+            [String::new(), text.to_uppercase() + "A", text.replace('-', ""), format!("+{}", &text[1..])]
+        {
             assert_eq!(InstanceId::parse(&wrong), None, "{wrong}");
         }
     }

@@ -239,10 +239,15 @@ impl Ledger {
                     Phase::Starting => starting += 1,
                     Phase::Running | Phase::Releasing => measured += promise.demand.resources,
                 }
-                *claimed.entry(promise.demand.namespace.clone()).or_default() += promise.demand.resources.cpus;
+                *claimed.entry(promise.demand.namespace.clone()).or_default() +=
+                    promise.demand.resources.cpus;
             }
             let name = &line.node.name;
-            assert_eq!((line.promised, line.measured, line.starting), (promised, measured, starting), "{name}");
+            assert_eq!(
+                (line.promised, line.measured, line.starting),
+                (promised, measured, starting),
+                "{name}"
+            );
             assert!(line.node.capacity().hold(promised), "{name} has promised {promised:?}");
         }
         assert_eq!(self.claimed, claimed);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Cluster;
 use super::instance::{Instance, InstanceId, Record, ShownState, State};
 use super::refusals::Plain;
 use super::wanted::Wanted;
-use super::Cluster;
 use crate::refusal::{Failure, Refused};
 
 /// How long an instance is shown that could not be started and that nobody deleted.

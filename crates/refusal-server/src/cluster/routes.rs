@@ -98,8 +98,7 @@ async fn create(
     Namespace(namespace): Namespace,
     Document(document): Document,
 ) -> Result<Json<Instance>, Refused> {
-    let wanted =
-        Wanted::parse(document, &cluster.config.networks).map_err(|faults| bad_request(&faults))?;
+    let wanted = Wanted::parse(document, &cluster.config.networks).map_err(|faults| bad_request(&faults))?;
     cluster.create(namespace, wanted).map(Json)
 }
 
@@ -218,7 +217,9 @@ impl<S: Send + Sync> FromRequest<S> for Document {
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Refused> {
         let bytes = read_body(request).await.map_err(Plain)?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| bad_request(&format!("the body is not JSON: {error}")))
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| bad_request(&format!("the body is not JSON: {error}")))
     }
 }
 

@@ -1,10 +1,10 @@
-use super::{Cluster, ClusterConfig};
 use super::filters::{Candidate, FILTERS, FilterStage};
 use super::instance::InstanceId;
 use super::ledger::{Demand, Denial};
 use super::refusals::{CapacityRefusal, Plain};
 use super::stage::{Stage, StageName};
 use super::wanted::Wanted;
+use super::{Cluster, ClusterConfig};
 use crate::refusal::{Failure, Refused};
 
 /// Why an instance could not be placed. The stage travels as a field, never in prose.
@@ -125,9 +125,10 @@ impl Cluster {
                 left.iter().filter(|candidate| (filter.keeps)(candidate, wanted)).cloned().collect();
             if passing.is_empty() {
                 return Err(match filter.stage {
-                    FilterStage::Capacity(stage) => {
-                        SchedulingError::NoNodes { stage: stage.into(), detail: (filter.detail)(&left, wanted) }
-                    }
+                    FilterStage::Capacity(stage) => SchedulingError::NoNodes {
+                        stage: stage.into(),
+                        detail: (filter.detail)(&left, wanted),
+                    },
                     FilterStage::Affinity => SchedulingError::Affinity,
                 });
             }

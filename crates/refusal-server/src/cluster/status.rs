@@ -1,8 +1,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::ledger::Hold;
 use super::Cluster;
+use super::ledger::Hold;
 
 /// What the admin API says of the cluster.
 #[derive(Serialize, ToSchema)]

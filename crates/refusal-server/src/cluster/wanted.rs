@@ -151,7 +151,12 @@ impl WantedInterface {
         let mut fields = Fields::of(value, at, faults);
         let network_uuid =
             fields.text("network_uuid", "the name of a network", |name| !name.is_empty(), faults);
-        let address = fields.optional_text("address", "an IPv4 address", |text| text.parse::<Ipv4Addr>().is_ok(), faults);
+        let address = fields.optional_text(
+            "address",
+            "an IPv4 address",
+            |text| text.parse::<Ipv4Addr>().is_ok(),
+            faults,
+        );
         fields.end(faults);
         let (network_uuid, address) = (network_uuid?, address.and_then(|text| text.parse().ok()));
         let Some(network) = networks.iter().find(|network| network.id == network_uuid) else {

@@ -48,7 +48,9 @@ fn log(refusal: &dyn crate::Refusal) {
     let (status, detail) = (refusal.status().as_u16(), refusal.detail());
     match refusal.retry_after() {
         Some(delay) => tracing::info!(status, retry_after = delay.as_seconds(), detail, "refused for now"),
-        None if refusal.status() == StatusCode::INTERNAL_SERVER_ERROR => tracing::error!(status, detail, "failed"),
+        None if refusal.status() == StatusCode::INTERNAL_SERVER_ERROR => {
+            tracing::error!(status, detail, "failed")
+        }
         None => tracing::debug!(status, detail, "refused"),
     }
 }

@@ -76,7 +76,10 @@ fn complete_response(tag: &str, status: &str, response: &mut Value) {
     let Some(response) = response.as_object_mut() else { return };
     let is_refusal = status.starts_with(['4', '5']);
     let mut fields = Map::new();
-    fields.insert("X-Request-Id".into(), field("Names this exchange, in the server's log too.", json!({ "type": "string" })));
+    fields.insert(
+        "X-Request-Id".into(),
+        field("Names this exchange, in the server's log too.", json!({ "type": "string" })),
+    );
     if is_refusal {
         response.insert("content".into(), content(tag, status));
         fields.insert("Cache-Control".into(), field("", json!({ "const": "no-store" })));
@@ -91,7 +94,10 @@ fn complete_response(tag: &str, status: &str, response: &mut Value) {
             fields.insert("WWW-Authenticate".into(), field("", json!({ "const": "Bearer" })));
         }
         "416" => {
-            fields.insert("Content-Range".into(), field("How many bytes there are.", json!({ "type": "string" })));
+            fields.insert(
+                "Content-Range".into(),
+                field("How many bytes there are.", json!({ "type": "string" })),
+            );
         }
         "503" => {
             let mut hint = field("Seconds until it is worth asking again.", hint);

@@ -44,7 +44,8 @@ fn operation_into(page: &mut String, method: &str, path: &str, operation: &Value
     );
     for (status, response) in operation["responses"].as_object().into_iter().flatten() {
         let refused = if status.starts_with(['4', '5']) { " class=\"r\"" } else { "" };
-        let fields: Vec<_> = response["headers"].as_object().into_iter().flatten().map(|(name, _)| escape(name)).collect();
+        let fields: Vec<_> =
+            response["headers"].as_object().into_iter().flatten().map(|(name, _)| escape(name)).collect();
         let _ = write!(
             page,
             "<tr{refused}><td>{}<td>{}<td><small>{}</small>",

@@ -24,7 +24,8 @@ async fn without_an_access_token_everything_is_401() {
         (Method::GET, "/nodes"),
     ];
     for (method, path) in paths {
-        let request = Request::builder().method(method.clone()).uri(path).body(Full::<Bytes>::default()).unwrap();
+        let request =
+            Request::builder().method(method.clone()).uri(path).body(Full::<Bytes>::default()).unwrap();
         let reply = server.send(request).await;
         assert_plain(&reply, 401, "expected `Authorization: Bearer TOKEN`, with a token from /auth");
         assert_eq!(reply.all("www-authenticate"), ["Bearer"]);
@@ -36,7 +37,8 @@ async fn without_an_access_token_everything_is_401() {
 async fn a_key_opens_the_namespace_that_it_was_made_for_and_no_other() {
     let server = TestServer::start(|config| config.dev_token = None).await;
     let key = Tokens::open(server.data(), None).unwrap().add("mine").unwrap();
-    let ask = async |namespace: &str| server.post("/auth", &json!({ "namespace": namespace, "key": key })).await;
+    let ask =
+        async |namespace: &str| server.post("/auth", &json!({ "namespace": namespace, "key": key })).await;
     let granted = ask("mine").await.assert_status(200).json();
     assert_eq!((&granted["namespace"], &granted["expires_in"]), (&"mine".into(), &900.into()));
     assert_plain(&ask("yours").await, 401, "the key does not open the namespace `yours`");

@@ -30,7 +30,8 @@ async fn flood(tenant: &Arc<Tenant>, count: usize, request: &Value) -> BTreeMap<
 /// 64 requests at once, all refused by the guard: record, addresses and ledger are as they were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn refusals_at_the_same_time_commit_nothing() {
-    let tenant = Arc::new(Tenant::of_small(|cluster| cluster.networks[0].last = [10, 0, 0, 254].into()).await);
+    let tenant =
+        Arc::new(Tenant::of_small(|cluster| cluster.networks[0].last = [10, 0, 0, 254].into()).await);
     tenant.run(cpus(1)).await;
     tenant.admin("capacity/hold", json!({})).await;
     let before = tenant.committed().await;

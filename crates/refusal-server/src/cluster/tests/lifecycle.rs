@@ -31,20 +31,33 @@ async fn an_instance_is_creating_in_the_answer_and_created_a_little_later() {
 }
 
 #[tokio::test]
-async fn a_deleted_instance_is_gone_at_once_and_its_capacity_and_addresses_after_their_delays() {
+async fn a_deleted_instance_is_gone_at_once_and_holds_its_capacity_and_addresses_for_a_while() {
     let tenant = Tenant::of_small(|cluster| {
-        cluster.release_delay = Duration::from_millis(200);
-        cluster.address_delay = Duration::from_millis(400);
+        cluster.retry_after = RetryAfter::seconds(3_600);
+        cluster.release_delay = Duration::from_secs(3_600);
+        cluster.address_delay = Duration::from_secs(3_600);
     })
     .await;
-    let request = with(cpus(4), "network", json!([{ "network_uuid": "net" }]));
-    let id = tenant.run(request).await;
+    let id = tenant.run(with(cpus(4), "network", json!([{ "network_uuid": "net" }]))).await;
     assert_eq!(tenant.delete(&id).await.assert_status(200).json()["state"], "deleted");
     tenant.delete(&id).await.assert_status(404);
     assert_eq!(tenant.get("/instances").await.json(), json!([]));
-    assert_eq!(tenant.status().await["promises"], 1, "it is still measured");
-    let seen = tenant.wait_until(async || tenant.status().await, |status| status["promises"] == 0).await;
-    assert_eq!(seen["networks"][0]["used"], 1, "its address comes back later");
+    let status = tenant.status().await;
+    assert_eq!((&status["promises"], &status["networks"][0]["used"]), (&1.into(), &1.into()));
+    tenant.create(cpus(1)).await.assert_status(507);
+}
+
+#[tokio::test]
+async fn its_capacity_comes_back_before_its_addresses_and_both_do() {
+    let tenant = Tenant::of_small(|cluster| cluster.address_delay = Duration::from_secs(3_600)).await;
+    let id = tenant.run(with(cpus(4), "network", json!([{ "network_uuid": "net" }]))).await;
+    tenant.delete(&id).await.assert_status(200);
+    let status = tenant.wait_until(async || tenant.status().await, |status| status["promises"] == 0).await;
+    assert_eq!(status["networks"][0]["used"], 1);
+
+    let tenant = Tenant::of_small(|_| {}).await;
+    let id = tenant.run(with(cpus(4), "network", json!([{ "network_uuid": "net" }]))).await;
+    tenant.delete(&id).await.assert_status(200);
     tenant.wait_until(async || tenant.status().await, |status| status["networks"][0]["used"] == 0).await;
 }
 
@@ -90,8 +103,9 @@ async fn an_instance_that_cannot_be_started_fails_at_the_same_stage() {
     let failed = tenant.wait_for(&id, "error").await;
     assert_eq!(failed["failure"], refused.json());
     assert_eq!((&failed["node"], &failed["network"]), (&Value::Null, &json!([])));
-    let status = tenant.wait_until(async || tenant.status().await, |status| status["networks"][0]["used"] == 0);
-    assert_eq!(status.await["promises"], 0, "it holds nothing any more");
+    let look = async || tenant.status().await;
+    let status = tenant.wait_until(look, |status| status["networks"][0]["used"] == 0).await;
+    assert_eq!(status["promises"], 0, "it holds nothing any more");
     tenant.delete(&id).await.assert_status(200);
 }
 

@@ -118,7 +118,8 @@ impl Client {
     }
 
     async fn ask(&self, token: &str, method: Method, path: &str, body: &Value) -> Reply {
-        let request = Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
+        let request =
+            Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.send(request.body(Full::new(Bytes::from(body))).unwrap()).await
     }
