@@ -12,6 +12,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use crate::cluster::{Cluster, ClusterConfigError};
@@ -165,6 +166,7 @@ fn is_base_url(url: &str) -> bool {
 async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, drain: Duration) {
     let graceful = GracefulShutdown::new();
     let abandon = CancellationToken::new();
+    let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -174,7 +176,7 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, d
             Ok((stream, peer)) => {
                 let connection = connection(stream, peer, router.clone(), &graceful);
                 let abandon = abandon.clone();
-                tokio::spawn(async move {
+                connections.spawn(async move {
                     tokio::select! {
                         () = connection => {}
                         () = abandon.cancelled() => {}
@@ -192,6 +194,9 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, d
         tracing::warn!("some requests did not end in time and are cut off");
         abandon.cancel();
     }
+    // Each holds the database open: another server may want it next.
+    connections.close();
+    connections.wait().await;
 }
 
 /// One connection, from its first request to its end.

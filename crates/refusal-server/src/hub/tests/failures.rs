@@ -134,6 +134,35 @@ async fn presigned_urls_survive_a_restart() {
     server.put(&url, pushed.pack.clone()).await.assert_status(201);
 }
 
+/// So does an upload that nothing has been done with yet.
+#[tokio::test]
+async fn an_upload_survives_a_restart() {
+    let server = TestServer::start(|_| {}).await;
+    let (_, pushed) = History::of_one_commit("content");
+    server.upload_to("/owner/slug", &pushed).await.assert_status(201);
+    let data = server.stop().await;
+    let server = TestServer::start_in(data, |_| {}).await;
+    server.unpack("/owner/slug", &pushed, false).await.assert_status(200);
+    server.wait_for(PREBUILD, "done").await;
+}
+
+/// And one that nothing is ever done with is swept away by a start that comes hours later.
+#[tokio::test]
+async fn an_upload_that_is_never_unpacked_is_swept_away() {
+    let hours_later = |hours: u64| {
+        let clock = crate::Clock::Manual(std::sync::Arc::new((2_000_000_000 + hours * 3_600).into()));
+        move |config: &mut crate::Config| config.clock = clock
+    };
+    let server = TestServer::start(hours_later(0)).await;
+    let (_, pushed) = History::of_one_commit("content");
+    server.upload_to("/owner/slug", &pushed).await.assert_status(201);
+    let uploads = |server: &TestServer| std::fs::read_dir(server.data().join("uploads")).unwrap().count();
+    let server = TestServer::start_in(server.stop().await, hours_later(6)).await;
+    assert_eq!(uploads(&server), 2, "the pack and the list of its objects");
+    let server = TestServer::start_in(server.stop().await, hours_later(7)).await;
+    assert_eq!(uploads(&server), 0);
+}
+
 /// A failed job is tried again by each start, and not for ever.
 #[tokio::test]
 async fn a_job_that_fails_at_every_start_is_given_up() {
