@@ -27,6 +27,13 @@ fn hostile_paths_are_refused_with_path_and_reason() {
     insta::assert_snapshot!(refusal(&"n/".repeat(2_049)).replace("n/", ""), @r#"the path "…" (4098 bytes) is 4098 bytes long, and at most 4096 are allowed"#);
 }
 
+#[test]
+fn the_longest_path_is_4096_bytes() {
+    let folders = "d/".repeat(2_047);
+    assert!(RepositoryPath::new(format!("{folders}ff")).is_ok());
+    assert!(RepositoryPath::new(format!("{folders}fff")).is_err());
+}
+
 /// F48: the repository's own folder, under every name that some file system opens it by.
 #[test]
 fn the_control_folder_is_refused_in_every_disguise() {

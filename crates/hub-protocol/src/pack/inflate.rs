@@ -123,9 +123,8 @@ impl<'a, R: Read> Inflate<'a, R> {
     }
 
     fn decode(&mut self) -> Result<(), PackError> {
-        // A decoder that filled the last buffer may have more to give without being given more.
-        let may_hold_more = self.plain_filled == self.plain.len();
-        if self.packed_taken == self.packed_filled && !may_hold_more && self.refill()? == 0 {
+        // A decoder that filled the last buffer may hold more, but more input is due all the same: the digest.
+        if self.packed_taken == self.packed_filled && self.refill()? == 0 {
             return Err(PackError::CutOff { at: self.at });
         }
         let mut input = InBuffer::around(&self.packed[self.packed_taken..self.packed_filled]);

@@ -1,6 +1,8 @@
-use hub_protocol::{PackError, Place};
+use std::io::Read;
 
-use crate::collect::{read, refusal};
+use hub_protocol::{Limits, PackError, Place, read_pack};
+
+use crate::collect::{Collected, read, refusal};
 use crate::forge::{HEADER, Records, around, mended, records_of, stream_of};
 use crate::sample::{Content, HELLO};
 
@@ -90,6 +92,9 @@ fn a_later_version_is_refused() {
 fn bytes_after_the_digest_are_refused() {
     let (pack, _) = Content::small().pack();
     insta::assert_snapshot!(refusal(&[&pack[..], b"\n"].concat()), @"bytes follow the closing digest");
+    let late = pack[..].chain(&b"\n"[..]);
+    let error = read_pack(late, &Limits::default(), &mut Collected::default()).unwrap_err();
+    assert!(matches!(error, PackError::TrailingBytes { at: Place::Digest }), "{error}");
 }
 
 #[test]
@@ -141,15 +146,14 @@ fn a_wide_window_is_refused() {
 #[test]
 fn a_source_that_fails_is_named_with_the_place() {
     struct Broken;
-    impl std::io::Read for Broken {
+    impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
             Err(std::io::Error::other("the line is dead"))
         }
     }
     let (pack, _) = Content { objects: vec![HELLO.to_vec()], ..Content::default() }.pack();
-    let source = std::io::Read::chain(&pack[..pack.len() - 1], Broken);
-    let mut sink = crate::collect::Collected::default();
-    let error = hub_protocol::read_pack(source, &hub_protocol::Limits::default(), &mut sink).unwrap_err();
+    let source = pack[..pack.len() - 1].chain(Broken);
+    let error = read_pack(source, &Limits::default(), &mut Collected::default()).unwrap_err();
     assert!(matches!(error, PackError::Read { at: Place::Digest, .. }), "{error}");
     insta::assert_snapshot!(std::error::Error::source(&error).unwrap(), @"the line is dead");
 }

@@ -113,6 +113,24 @@ fn declared_totals_beyond_the_limits_are_refused_before_anything_is_read() {
 }
 
 #[test]
+fn what_just_keeps_to_the_limits_is_read() {
+    let content = Content::small();
+    let (pack, _) = content.pack();
+    let json = |snapshot| serde_json::to_vec(snapshot).unwrap().len() as u64;
+    let limits = Limits {
+        commits: 2,
+        snapshots: 2,
+        objects: 2,
+        snapshot_bytes: json(&content.snapshots[1]),
+        bytes: crate::forge::records_of(&pack).len() as u64,
+        ..Limits::default()
+    };
+    assert!(read_within(&pack, &limits).is_ok());
+    assert!(read_within(&pack, &Limits { bytes: limits.bytes - 1, ..limits.clone() }).is_err());
+    assert!(read_within(&pack, &Limits { commits: 1, ..limits }).is_err());
+}
+
+#[test]
 fn a_record_beyond_its_limit_is_refused_before_it_is_read() {
     let commit = Records::totals(1, 0, 0, 0).head(b'C', Id::of(""), MIB + 1).pack();
     insta::assert_snapshot!(refusal(&commit), @"commit sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 is a record of 1048577 bytes, and at most 1048576 are allowed");

@@ -78,6 +78,24 @@ fn kinds_out_of_order_are_refused() {
     assert!(matches!(writer.commit(&commits[0]), Err(PackError::OutOfOrder { .. })));
 }
 
+/// A buffered destination that is dropped after the pack is done would lose its last bytes unseen.
+#[test]
+fn the_destination_is_flushed_at_the_end() {
+    struct Unflushed(Vec<u8>, usize);
+    impl Write for Unflushed {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.1 = self.0.len();
+            Ok(())
+        }
+    }
+    let writer = PackWriter::new(Unflushed(Vec::new(), 0), Totals::default()).unwrap();
+    let (Unflushed(pack, flushed), _) = writer.finish().unwrap();
+    assert_eq!(flushed, pack.len());
+}
+
 #[test]
 fn a_destination_that_fails_is_named_with_the_place() {
     struct Full(usize);

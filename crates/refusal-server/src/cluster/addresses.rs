@@ -5,8 +5,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::config::Network;
-use super::refusals::{CongestedNetwork, DependencyNotReady};
+use super::refusals::{CongestedNetwork, DependencyNotReady, Plain};
 use super::wanted::WantedInterface;
+use crate::refusal::{Failure, Refused};
 
 /// The addresses of all networks.
 #[derive(Debug)]
@@ -35,22 +36,32 @@ impl Addresses {
         Self { pools: networks.iter().map(pool).collect() }
     }
 
-    /// Whether all of these networks can be used by now.
-    pub(super) fn check_ready(&self, wanted: &[WantedInterface]) -> Result<(), DependencyNotReady> {
-        let waits_for = |pool: &&Pool| {
-            !pool.ready && wanted.iter().any(|interface| interface.network_uuid == pool.network.id)
-        };
-        match self.pools.iter().find(waits_for) {
-            None => Ok(()),
-            Some(pool) => Err(DependencyNotReady(format!("the network `{}` is not ready", pool.network.id))),
+    /// Whether all of these networks exist, have the addresses that are asked for, and can be used by now.
+    pub(super) fn check(&self, wanted: &[WantedInterface]) -> Result<(), Refused> {
+        for interface in wanted {
+            let id = &interface.network_uuid;
+            let Some(pool) = self.pools.iter().find(|pool| pool.network.id == *id) else {
+                return Err(Plain(Failure::NotFound(format!("network not found: {id}"))).into());
+            };
+            if let Some(address) = interface.address.filter(|address| !pool.network.holds(*address)) {
+                let Network { first, last, .. } = &pool.network;
+                return Err(Plain(Failure::Conflict(format!(
+                    "the network `{id}` has the addresses {first} to {last}, and {address} was asked for"
+                )))
+                .into());
+            }
+            if !pool.ready {
+                return Err(DependencyNotReady(format!("the network `{id}` is not ready")).into());
+            }
         }
+        Ok(())
     }
 
     /// Takes the address that is asked for, or any that is free.
     pub(super) fn allocate(&mut self, wanted: &WantedInterface) -> Result<Interface, CongestedNetwork> {
         let network_uuid = wanted.network_uuid.clone();
         let Some(pool) = self.pool(&network_uuid) else {
-            // Validation lets no other pass; an empty pool is what a missing one amounts to.
+            // `check` lets no other pass; an empty pool is what a missing one amounts to.
             return Err(CongestedNetwork(format!("the network `{network_uuid}` has no free address")));
         };
         let address = match wanted.address {

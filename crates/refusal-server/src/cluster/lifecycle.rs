@@ -17,7 +17,7 @@ const FAILED_KEPT: Duration = Duration::from_secs(3_600);
 impl Cluster {
     /// Creates an instance, or refuses and leaves everything as it was.
     pub(super) fn create(self: &Arc<Self>, namespace: String, wanted: Wanted) -> Result<Instance, Refused> {
-        self.addresses().check_ready(&wanted.network)?;
+        self.addresses().check(&wanted.network)?;
         let mut draft = Draft::record(self, namespace, wanted);
         for interface in &draft.record.wanted.network {
             let interface = self.addresses().allocate(interface)?;

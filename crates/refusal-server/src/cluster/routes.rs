@@ -85,20 +85,21 @@ async fn authenticate(
         (status = 200, description = "It is placed", body = Instance),
         (status = 400, description = "Not such a document; all faults are told at once"),
         (status = 401, description = "No access token, or one that is no longer good"),
-        (status = 404, description = "The node that was asked for does not exist"),
+        (status = 404, description = "The node or a network that was asked for does not exist"),
         (status = 406, description = "A network that it is to be on is not ready: ask again in a second"),
-        (status = 409, description = "No node satisfies the affinity; waiting does not help"),
+        (status = 409, description = "No node satisfies the affinity, or the network has no such address; waiting \
+            does not help"),
         (status = 507, description = "No capacity. With a `stage`, `transient` says whether waiting helps, and \
             `Retry-After` for how long; without one, a network has no free address"),
     ),
-    security(("access token" = [])),
+    security(("access_token" = [])),
 )]
 async fn create(
     State(cluster): State<Arc<Cluster>>,
     Namespace(namespace): Namespace,
     Document(document): Document,
 ) -> Result<Json<Instance>, Refused> {
-    let wanted = Wanted::parse(document, &cluster.config.networks).map_err(|faults| bad_request(&faults))?;
+    let wanted = Wanted::parse(document).map_err(|faults| bad_request(&faults))?;
     cluster.create(namespace, wanted).map(Json)
 }
 
@@ -112,7 +113,7 @@ async fn create(
         (status = 200, description = "All of them", body = Vec<Instance>),
         (status = 401, description = "No access token, or one that is no longer good"),
     ),
-    security(("access token" = [])),
+    security(("access_token" = [])),
 )]
 async fn list(State(cluster): State<Arc<Cluster>>, Namespace(namespace): Namespace) -> Json<Vec<Instance>> {
     Json(cluster.list(&namespace))
@@ -130,7 +131,7 @@ async fn list(State(cluster): State<Arc<Cluster>>, Namespace(namespace): Namespa
         (status = 401, description = "No access token, or one that is no longer good"),
         (status = 404, description = "No such instance in this namespace"),
     ),
-    security(("access token" = [])),
+    security(("access_token" = [])),
 )]
 async fn show(
     State(cluster): State<Arc<Cluster>>,
@@ -154,7 +155,7 @@ async fn show(
         (status = 401, description = "No access token, or one that is no longer good"),
         (status = 404, description = "No such instance in this namespace"),
     ),
-    security(("access token" = [])),
+    security(("access_token" = [])),
 )]
 async fn delete(
     State(cluster): State<Arc<Cluster>>,
@@ -174,7 +175,7 @@ async fn delete(
         (status = 200, description = "In the configured order", body = Vec<ShownNode>),
         (status = 401, description = "No access token, or one that is no longer good"),
     ),
-    security(("access token" = [])),
+    security(("access_token" = [])),
 )]
 async fn nodes(State(cluster): State<Arc<Cluster>>, _: Namespace) -> Json<Vec<ShownNode>> {
     let ledger = cluster.ledger();

@@ -42,7 +42,7 @@ use crate::refusal::{Failure, Refused};
         (status = 413, description = "Too many wants or haves"),
         (status = 503, description = "Not yet: `Retry-After` says when to ask again"),
     ),
-    security((), ("token" = [])),
+    security((), ("hub_token" = [])),
 )]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,

@@ -34,7 +34,7 @@ pub(super) const DEFAULT_BRANCH: &str = "main";
         (status = 401, description = "A token is needed"),
         (status = 413, description = "The pack is too large"),
     ),
-    security(("token" = [])),
+    security(("hub_token" = [])),
 )]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,

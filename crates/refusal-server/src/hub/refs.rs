@@ -29,7 +29,7 @@ const DOMAIN: &str = "code";
         (status = 200, description = "The heads", body = Refs),
         (status = 404, description = "No such repository, or none that you may see"),
     ),
-    security((), ("token" = [])),
+    security((), ("hub_token" = [])),
 )]
 pub(super) async fn get(
     State(hub): State<Arc<Hub>>,

@@ -40,7 +40,7 @@ use crate::refusal::{Failure, Refused};
         (status = 404, description = "No such repository"),
         (status = 409, description = "The branch would lose commits"),
     ),
-    security(("token" = [])),
+    security(("hub_token" = [])),
 )]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,

@@ -116,7 +116,7 @@ async fn an_instance_is_started_elsewhere_when_its_node_denies_it() {
     use super::super::wanted::Wanted;
     let mut config = small();
     config.nodes.push(Node { name: "other".into(), ..config.nodes[0].clone() });
-    let wanted = Wanted::parse(cpus(3), &[]).unwrap();
+    let wanted = Wanted::parse(cpus(3)).unwrap();
     let demand = super::super::ledger::Demand {
         namespace: "tenant".into(),
         resources: wanted.resources(),

@@ -13,8 +13,8 @@ async fn all_faults_are_reported_at_once() {
         "memory": "much",
         "disk": [{ "size": 8 }, { "size": -1, "bus": "virtio" }, 7],
         "network": [
-            { "network_uuid": "nowhere" },
-            { "network_uuid": "net", "address": "10.0.0.9" },
+            { "network_uuid": "" },
+            { "address": null },
             { "network_uuid": "net", "address": "10.0.0.300" },
         ],
         "placed_on": "a/b",
@@ -30,8 +30,8 @@ async fn all_faults_are_reported_at_once() {
         "disk[1].bus: no such field",
         "disk[2]: expected a JSON object, got 7",
         "disk[2].size: expected a whole number from 1 to 2147483647, got nothing",
-        "network[0].network_uuid: expected the name of a network that exists, got \"nowhere\"",
-        "network[1].address: expected an address from 10.0.0.1 to 10.0.0.2, got \"10.0.0.9\"",
+        "network[0].network_uuid: expected 1 to 63 letters, digits and inner dashes or dots, got \"\"",
+        "network[1].network_uuid: expected 1 to 63 letters, digits and inner dashes or dots, got nothing",
         "network[2].address: expected an IPv4 address, got \"10.0.0.300\"",
         "placed_on: expected 1 to 63 letters, digits and inner dashes or dots, got \"a/b\"",
         "tags[1]: expected 1 to 63 letters, digits and inner dashes or dots, got \"-\"",
@@ -104,4 +104,16 @@ async fn a_body_that_is_too_long_is_413() {
     let tenant = Tenant::of_small(|_| {}).await;
     let reply = tenant.create(with(cpus(1), "name", "x".repeat(1 << 20).into())).await;
     assert_plain(&reply, 413, "expected a JSON body of at most 1048576 bytes, and more came");
+}
+
+/// A document without fault that asks for what is not there.
+#[tokio::test]
+async fn a_network_that_does_not_exist_is_404_and_an_address_that_it_does_not_have_409() {
+    let tenant = Tenant::of_small(|_| {}).await;
+    let on = |interface| with(cpus(1), "network", json!([interface]));
+    let reply = tenant.create(on(json!({ "network_uuid": "nowhere" }))).await;
+    assert_plain(&reply, 404, "network not found: nowhere");
+    let reply = tenant.create(on(json!({ "network_uuid": "net", "address": "10.0.0.9" }))).await;
+    let text = "the network `net` has the addresses 10.0.0.1 to 10.0.0.2, and 10.0.0.9 was asked for";
+    assert_plain(&reply, 409, text);
 }

@@ -1,0 +1,49 @@
+//! The demonstration: one command, no arguments needed. It pushes a folder to a hub, clones it at once, meets both
+//! refusals, shows the waits as they happen, and checks that nothing was lost.
+//!
+//! One module a part; each prints what it does, checks it, and fails where anything differs.
+
+mod arguments;
+mod by_hand;
+mod come_back_later;
+mod interrupt;
+mod memory;
+mod page;
+mod source;
+mod verify;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Parser;
+use e2e::Scene;
+
+use arguments::Arguments;
+use page::Page;
+
+fn main() -> ExitCode {
+    if let Some(code) = e2e::become_program() {
+        return code;
+    }
+    match demonstrate(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\ndemo: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn demonstrate(arguments: &Arguments) -> anyhow::Result<()> {
+    let itself = std::env::current_exe().context("could not find this program's own file")?;
+    let scene = Scene::new(itself)?;
+    interrupt::end_at_interrupt(scene.ender())?;
+    let page = Arc::new(Page::new());
+    let (hub, repository) = come_back_later::run(&page, &scene, &arguments.dir)?;
+    memory::run(&page, &scene)?;
+    if arguments.keep {
+        by_hand::stay(&page, &hub, &repository)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! A client that comes back later: repositories over a hub that is asked again when it says so.
+//!
+//! The library reads no environment and prints nothing: settings are arguments, and who wants to show what
+//! happens implements [`Observer`]. Arguments, rendering and exit codes live in [`cli`].
+//!
+//! * [`init`], [`clone`], [`fetch`], [`pull`], [`push`], [`status`], [`ls_remote`]: what a user asks for, each
+//!   under a [`Session`].
+//! * [`Repository`]: what is on disk, whole after a kill at any point.
+//! * [`resolve_retry_budget`]: how long refusals are waited out. Only the request for a pack is ever repeated,
+//!   by the driver of `retry-middleware` under the profile `muse`.
+
+mod address;
+mod budget;
+#[cfg(feature = "cli")]
+pub mod cli;
+mod commands;
+mod download;
+mod errors;
+mod hub;
+mod progress;
+mod repository;
+mod retry;
+mod session;
+mod timestamp;
+mod transport;
+
+pub use address::Address;
+pub use budget::{DEFAULT_RETRY_BUDGET, JunkBudget, resolve_retry_budget};
+pub use commands::{
+    CloneRequest, FetchOptions, FetchReport, PushReport, PushRequest, StatusReport, Update, clone, fetch,
+    init, ls_remote, pull, push, status,
+};
+pub use errors::{DownloadFault, Error, ErrorClass, Failed, Spent, StillPreparing};
+pub use hub::Token;
+pub use progress::{Direction, Observer, Transfer, Unobserved, Waiting};
+pub use repository::{Config, DEFAULT_REMOTE, Differences, Identity, Recorded, Remote, Repository, Warning};
+pub use session::Session;
+pub use transport::{Refusal, TransportError, TransportSettings};

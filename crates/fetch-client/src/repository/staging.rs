@@ -1,0 +1,305 @@
+//! Files on their way into the store.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use hub_protocol::{Commit, Id, IdHasher, Snapshot};
+use tempfile::TempDir;
+
+use super::durable;
+use super::layout::Layout;
+use super::store::{Store, json_path};
+use crate::errors::{Error, IoContext};
+
+/// Up to this many files each is flushed by itself; of more, the whole file system at once.
+///
+/// One flush of the file system writes out what every other program has pending, which is a bad trade for a few
+/// files; for 100,000 it is by far the cheaper one.
+const FLUSHED_ONE_BY_ONE: usize = 5_000;
+
+/// A directory of files that are not part of the store until [`Staging::settle`].
+///
+/// Dropping it removes them. A process that is killed leaves its directory behind; the next one that takes the
+/// lock removes it, and knows by a lock on the directory that its owner is gone.
+#[derive(Debug)]
+pub(crate) struct Staging {
+    layout: Layout,
+    store: Store,
+    directory: TempDir,
+    _owned: File,
+    objects: HashSet<Id>,
+    snapshots: HashSet<Id>,
+    commits: HashMap<Id, Links>,
+    /// What the snapshots here lead to, each with one of those that do.
+    needed: HashMap<Id, Id>,
+}
+
+/// What a commit leads to.
+#[derive(Debug)]
+struct Links {
+    parents: Vec<Id>,
+    snapshot: Id,
+}
+
+/// How many of each kind came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Staged {
+    pub(crate) objects: u64,
+    pub(crate) snapshots: u64,
+    pub(crate) commits: u64,
+}
+
+impl Staged {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.objects += more.objects;
+        self.snapshots += more.snapshots;
+        self.commits += more.commits;
+    }
+}
+
+impl Staging {
+    pub(crate) fn open(layout: &Layout, store: &Store) -> Result<Self, Error> {
+        let incoming = layout.incoming();
+        let (directory, owned) =
+            create_owned_directory(&incoming).while_doing("creating a directory below", &incoming)?;
+        Ok(Self {
+            layout: layout.clone(),
+            store: store.clone(),
+            directory,
+            _owned: owned,
+            objects: HashSet::new(),
+            snapshots: HashSet::new(),
+            commits: HashMap::new(),
+            needed: HashMap::new(),
+        })
+    }
+
+    pub(crate) fn staged(&self) -> Staged {
+        Staged {
+            objects: self.objects.len() as u64,
+            snapshots: self.snapshots.len() as u64,
+            commits: self.commits.len() as u64,
+        }
+    }
+
+    /// A file in the staging directory for a purpose of the caller's.
+    pub(crate) fn scratch(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn object_path(&self, id: Id) -> PathBuf {
+        self.directory.path().join("objects").join(id.hex())
+    }
+
+    fn snapshot_path(&self, id: Id) -> PathBuf {
+        json_path(self.directory.path().join("snapshots"), id)
+    }
+
+    fn commit_path(&self, id: Id) -> PathBuf {
+        json_path(self.directory.path().join("commits"), id)
+    }
+
+    /// A new file for the bytes of `id`, which the caller has checked by the time of [`Staging::keep_object`].
+    pub(crate) fn create_object(&self, id: Id) -> io::Result<File> {
+        File::create(self.object_path(id))
+    }
+
+    pub(crate) fn keep_object(&mut self, id: Id) {
+        self.objects.insert(id);
+    }
+
+    /// Copies a file in, and says what its id is. Where the store has it already, nothing is kept.
+    pub(crate) fn copy_object(&mut self, source: &mut impl Read) -> io::Result<Id> {
+        let unnamed = self.directory.path().join("unnamed");
+        let mut file = File::create(&unnamed)?;
+        let mut hasher = IdHasher::new();
+        let mut buffer = vec![0; 128 * 1024];
+        loop {
+            let count = match source.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hasher.update(&buffer[..count]);
+            file.write_all(&buffer[..count])?;
+        }
+        let id = hasher.finish();
+        if !self.objects.contains(&id) && !self.store.has_object(id) {
+            fs::rename(&unnamed, self.object_path(id))?;
+            self.objects.insert(id);
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn put_snapshot(&mut self, snapshot: &Snapshot) -> Result<Id, Error> {
+        let id = snapshot.id();
+        let path = self.snapshot_path(id);
+        write_json(&path, snapshot)?;
+        self.snapshots.insert(id);
+        for object in snapshot.objects() {
+            self.needed.entry(object).or_insert(id);
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn put_commit(&mut self, commit: &Commit) -> Result<Id, Error> {
+        let id = commit.id();
+        let path = self.commit_path(id);
+        write_json(&path, commit)?;
+        self.commits.insert(id, Links { parents: commit.parents().to_vec(), snapshot: commit.snapshot() });
+        Ok(id)
+    }
+
+    /// Checks that everything here, and each of `wanted`, leads only to what is here or in the store.
+    ///
+    /// The store itself is closed, so nothing in it has to be walked.
+    pub(crate) fn check_complete(&self, wanted: &[Id]) -> Result<(), Error> {
+        let incomplete = |holder: String, kind, id| Err(Error::Incomplete { holder, kind, id });
+        for id in wanted {
+            if !self.commits.contains_key(id) && !self.store.has_commit(*id) {
+                return incomplete("the fetch".into(), "commit", *id);
+            }
+        }
+        for (id, links) in &self.commits {
+            for parent in &links.parents {
+                if !self.commits.contains_key(parent) && !self.store.has_commit(*parent) {
+                    return incomplete(format!("the commit {id}"), "commit", *parent);
+                }
+            }
+            if !self.snapshots.contains(&links.snapshot) && !self.store.has_snapshot(links.snapshot) {
+                return incomplete(format!("the commit {id}"), "snapshot", links.snapshot);
+            }
+        }
+        for (object, snapshot) in &self.needed {
+            if !self.objects.contains(object) && !self.store.has_object(*object) {
+                return incomplete(format!("the snapshot {snapshot}"), "object", *object);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes everything here part of the store, for good.
+    ///
+    /// The contents are flushed before any of them gets its final name, and names are given in the order in
+    /// which one leads to the other: objects, snapshots, commits from the oldest on. So wherever this ends, what
+    /// has a name is whole and leads to nothing that is missing.
+    pub(crate) fn settle(self) -> Result<(), Error> {
+        let one_by_one = self.objects.len() + self.snapshots.len() + self.commits.len() <= FLUSHED_ONE_BY_ONE;
+        let objects = self.objects.iter().map(|id| (self.object_path(*id), self.store.object_path(*id)));
+        let snapshots =
+            self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
+        let commits = self
+            .commits_oldest_first()
+            .into_iter()
+            .map(|id| (self.commit_path(id), self.store.commit_path(id)));
+
+        let moves = [objects.collect::<Vec<_>>(), snapshots.collect(), commits.collect()];
+        self.flush(one_by_one, moves.iter().flatten().map(|(from, _)| from.clone()))?;
+        for moves in moves {
+            let mut directories = BTreeSet::new();
+            for (from, to) in moves {
+                let parent = to.parent().expect("each place in the store is below a directory");
+                if !directories.contains(parent) {
+                    create_missing(parent).while_doing("creating", parent)?;
+                    directories.insert(parent.to_owned());
+                }
+                fs::rename(&from, &to).while_doing("storing", &to)?;
+            }
+            let above = directories.iter().filter_map(|directory| directory.parent()).map(Path::to_owned);
+            let above: BTreeSet<PathBuf> = above.collect();
+            self.flush(one_by_one, directories.into_iter().chain(above))?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self, one_by_one: bool, paths: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
+        if one_by_one {
+            return durable::sync_each(&paths.collect::<Vec<_>>()).map_err(|(path, source)| Error::Io {
+                doing: "flushing",
+                path,
+                source,
+            });
+        }
+        let path = self.layout.muse();
+        durable::sync_file_system(path).while_doing("flushing", path)
+    }
+
+    /// The commits here, parents before children.
+    fn commits_oldest_first(&self) -> Vec<Id> {
+        let mut ordered = Vec::with_capacity(self.commits.len());
+        let mut entered = HashSet::new();
+        for start in self.commits.keys() {
+            let mut pending = vec![(*start, false)];
+            while let Some((id, parents_done)) = pending.pop() {
+                let Some(links) = self.commits.get(&id) else { continue };
+                if parents_done {
+                    ordered.push(id);
+                } else if entered.insert(id) {
+                    pending.push((id, true));
+                    pending.extend(links.parents.iter().map(|parent| (*parent, false)));
+                }
+            }
+        }
+        ordered
+    }
+}
+
+fn create_missing(directory: &Path) -> io::Result<()> {
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A new directory, locked for as long as the returned file is open.
+fn create_owned_directory(incoming: &Path) -> io::Result<(TempDir, File)> {
+    durable::create_directories(incoming)?;
+    loop {
+        let directory = TempDir::with_prefix_in("pack-", incoming)?;
+        let owned = File::open(directory.path()).and_then(|owned| owned.lock().map(|()| owned));
+        let filled = owned.and_then(|owned| {
+            for kind in ["objects", "snapshots", "commits"] {
+                fs::create_dir(directory.path().join(kind))?;
+            }
+            Ok(owned)
+        });
+        match filled {
+            // Taken for abandoned, and removed, between its creation and the lock: once more.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && incoming.is_dir() => {}
+            filled => return Ok((directory, filled?)),
+        }
+    }
+}
+
+/// Removes what killed processes left behind.
+pub(super) fn remove_abandoned(layout: &Layout) -> Result<(), Error> {
+    let incoming = layout.incoming();
+    let entries = match fs::read_dir(&incoming) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).while_doing("reading", &incoming),
+    };
+    for entry in entries {
+        let path = entry.while_doing("reading", &incoming)?.path();
+        if !path.is_dir() {
+            // The beginning of a reference or the like: those are written under the lock, which we hold.
+            fs::remove_file(&path).while_doing("removing", &path)?;
+            continue;
+        }
+        // Gone in between is as good as removed here.
+        let Ok(directory) = File::open(&path) else { continue };
+        if directory.try_lock().is_ok() {
+            fs::remove_dir_all(&path).while_doing("removing", &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
+    let bytes = serde_json::to_vec(value)
+        .map_err(|error| Error::Damaged { path: path.to_owned(), reason: error.to_string() })?;
+    fs::write(path, bytes).while_doing("writing", path)
+}

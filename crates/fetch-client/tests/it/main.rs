@@ -1,0 +1,13 @@
+//! The client over real sockets, real files and real processes.
+
+mod clone;
+mod command_line;
+mod get;
+mod hostile;
+mod hub;
+mod killed;
+mod program;
+mod pull;
+mod push;
+mod repository;
+mod scratch;
