@@ -32,8 +32,8 @@ mod transport;
 pub use address::Address;
 pub use budget::{DEFAULT_RETRY_BUDGET, JunkBudget, resolve_retry_budget};
 pub use cluster::{
-    AffinityRequest, Cluster, ClusterAddress, ClusterError, ClusterRefusal, ClusterSettings, Credentials, Instance,
-    InstanceRequest, InterfaceRequest, Strategy,
+    AffinityRequest, Cluster, ClusterAddress, ClusterError, ClusterRefusal, ClusterSettings, Credentials,
+    Instance, InstanceRequest, InterfaceRequest, Strategy,
 };
 pub use commands::{
     CloneRequest, FetchOptions, FetchReport, PushReport, PushRequest, StatusReport, Update, clone, fetch,

@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn a_refusal_without_headers_can_be_constructed() {
         let body = r#"{"error":"full","status":507,"stage":"capacity_guard","transient":true}"#;
-        let refusal = ClusterRefusal::new("POST http://host/instances", StatusCode::INSUFFICIENT_STORAGE, body);
+        let refusal =
+            ClusterRefusal::new("POST http://host/instances", StatusCode::INSUFFICIENT_STORAGE, body);
         assert!(refusal.headers.is_empty());
         assert!(refusal.is_transient());
         assert_eq!(refusal.stage().as_deref(), Some("capacity_guard"));

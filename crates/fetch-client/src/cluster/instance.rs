@@ -84,8 +84,12 @@ mod tests {
 
     #[test]
     fn what_is_empty_is_not_sent() {
-        let mut request = InstanceRequest { name: "it".into(), cpus: 1, memory: 64, ..InstanceRequest::default() };
-        assert_eq!(serde_json::to_value(&request).expect("JSON"), json!({ "name": "it", "cpus": 1, "memory": 64 }));
+        let mut request =
+            InstanceRequest { name: "it".into(), cpus: 1, memory: 64, ..InstanceRequest::default() };
+        assert_eq!(
+            serde_json::to_value(&request).expect("JSON"),
+            json!({ "name": "it", "cpus": 1, "memory": 64 })
+        );
         request.disk = vec![8];
         request.affinity.apart_from = vec!["web".into()];
         assert_eq!(

@@ -60,7 +60,8 @@ impl Wire for Network<'_> {
         let asked = question.shown();
         let Question { method, url, body, token } = question;
         // Silence is no reason to give up a creation before its deadline: placing takes its time.
-        let mut request = self.0.request(method, &url, Patience::Connection)?.header(ACCEPT, "application/json");
+        let mut request =
+            self.0.request(method, &url, Patience::Connection)?.header(ACCEPT, "application/json");
         if let Some(token) = &token {
             request = request.header(AUTHORIZATION, token.value().clone());
         }

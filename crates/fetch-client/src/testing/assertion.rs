@@ -42,7 +42,9 @@ fn check<T: Debug>(outcome: &Result<T, ClusterError>, stage: &str) -> Result<(),
     if !refusal.headers.is_empty() {
         let lines: Vec<_> = refusal.headers.get_all(RETRY_AFTER).iter().collect();
         if lines != [RETRY_AFTER_SECONDS] {
-            return Err(whole(format!("expected one field `Retry-After: {RETRY_AFTER_SECONDS}`, got {lines:?}")));
+            return Err(whole(format!(
+                "expected one field `Retry-After: {RETRY_AFTER_SECONDS}`, got {lines:?}"
+            )));
         }
     }
     if refusal.spent.attempts > 1 {

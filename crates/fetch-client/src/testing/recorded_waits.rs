@@ -141,7 +141,12 @@ where
         let (status, headers, verdict) = match &outcome {
             Ok(_) => (200, http::HeaderMap::new(), Verdict::Unmarked),
             Err(error) => match error.refusal() {
-                None => return Attempted::Unanswered { fate: Fate::Lost, error: outcome.err().expect("it is one") },
+                None => {
+                    return Attempted::Unanswered {
+                        fate: Fate::Lost,
+                        error: outcome.err().expect("it is one"),
+                    };
+                }
                 Some(refusal) => {
                     assert!(
                         refusal.spent.attempts <= 1,
@@ -176,7 +181,8 @@ mod tests {
     use super::*;
 
     fn refused(status: u16, transient: &str, hint: &'static str) -> ClusterError {
-        let body = format!(r#"{{"error":"full","status":507,"stage":"queue_state","transient":{transient}}}"#);
+        let body =
+            format!(r#"{{"error":"full","status":507,"stage":"queue_state","transient":{transient}}}"#);
         let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(hint))]);
         let status = StatusCode::from_u16(status).expect("a status");
         let refusal = ClusterRefusal::new("POST http://host/instances", status, body).with_headers(headers);
@@ -205,7 +211,10 @@ mod tests {
         let mut waits = RecordedWaits::with_clock(Duration::from_secs(60), &clock);
         let answers = vec![Err(refused(507, "true", "7")), Err(refused(507, "true", "x")), Ok(1)];
         let (outcome, names) = play(&mut waits, answers).await;
-        assert_eq!((outcome.expect("created"), names), (1, vec!["it-1".into(), "it-2".into(), "it-3".into()]));
+        assert_eq!(
+            (outcome.expect("created"), names),
+            (1, vec!["it-1".into(), "it-2".into(), "it-3".into()])
+        );
         let record = |name: &str, seconds| RecordedWait {
             name: name.into(),
             length: Duration::from_secs(seconds),

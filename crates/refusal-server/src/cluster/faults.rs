@@ -50,6 +50,18 @@ impl fmt::Display for Faults {
     }
 }
 
+/// A whole number, also where it is written with a fraction of zero: JSON Schema makes no difference.
+fn whole(value: &Value) -> Option<u32> {
+    match (value.as_u64(), value.as_f64()) {
+        (Some(number), _) => u32::try_from(number).ok(),
+        // Exact: the range is asked first.
+        (None, Some(float)) if (0.0..=f64::from(u32::MAX)).contains(&float) && float.fract() == 0.0 => {
+            Some(float as u32)
+        }
+        _ => None,
+    }
+}
+
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(MOST_SHOWN).collect();
     if shown.len() < text.len() {
@@ -142,7 +154,7 @@ impl Fields {
         faults: &mut Faults,
     ) -> Option<u32> {
         let value = self.take(name);
-        let number = value.as_ref().and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+        let number = value.as_ref().and_then(whole);
         number.filter(|number| range.contains(number)).or_else(|| {
             let expected = format!("a whole number from {} to {}", range.start(), range.end());
             faults.expected(&self.path(name), &expected, value.as_ref())

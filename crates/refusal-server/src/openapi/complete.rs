@@ -26,9 +26,11 @@ pub(super) struct Problem {
 /// and the fields of every refusal.
 pub(super) fn complete(described: OpenApi) -> Value {
     let mut document = serde_json::to_value(described).expect("an OpenAPI document is JSON");
+    let schemas = document["components"]["schemas"].clone();
     for (path, item) in members(&mut document["paths"]) {
         for (_method, operation) in members(item) {
             add_common_answers(path, operation);
+            allow_empty_body(&schemas, operation);
             let tag = operation["tags"][0].as_str().unwrap_or_default().to_owned();
             for (status, response) in members(&mut operation["responses"]) {
                 complete_response(&tag, status, response);
@@ -69,6 +71,15 @@ fn add_common_answers(path: &str, operation: &mut Value) {
         for (status, description) in common {
             responses.entry(status.to_string()).or_insert_with(|| json!({ "description": description }));
         }
+    }
+}
+
+/// Outside the cluster an empty body counts as `{}`: where that is a good document, no body is one too.
+fn allow_empty_body(schemas: &Value, operation: &mut Value) {
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+    let Some((_, name)) = schema.as_str().and_then(|schema| schema.rsplit_once('/')) else { return };
+    if operation["tags"][0] != "cluster" && schemas[name]["required"].is_null() {
+        operation["requestBody"]["required"] = false.into();
     }
 }
 

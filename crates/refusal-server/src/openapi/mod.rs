@@ -44,7 +44,11 @@ pub(crate) fn base() -> OpenApiRouter {
     let mut document = Base::openapi();
     let components = document.components.get_or_insert_default();
     for (name, scheme, description) in [
-        ("hub_token", HttpAuthScheme::Bearer, "A token of `refusal-server token add`, or the development token."),
+        (
+            "hub_token",
+            HttpAuthScheme::Bearer,
+            "A token of `refusal-server token add`, or the development token.",
+        ),
         ("access_token", HttpAuthScheme::Bearer, "From `POST /auth`."),
     ] {
         let scheme = HttpBuilder::new().scheme(scheme).description(Some(description)).build();

@@ -55,7 +55,7 @@ pub(super) struct Segments {
         ("expires" = Option<u64>, Query),
         ("signature" = Option<String>, Query),
     ),
-    request_body(content = Vec<u8>, content_type = "application/x-muse-mpack"),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses(
         (status = 201, description = "It is kept until it is unpacked"),
         (status = 403, description = "The signature is missing, wrong or expired"),

@@ -1,5 +1,8 @@
 //! The client's table in virtual time: no socket, and no second is waited for.
 
+mod flag;
+mod sockets;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -242,7 +245,8 @@ async fn dependencies_are_waited_for_a_second_at_a_time_within_the_same_attempt(
 
 #[tokio::test]
 async fn dependencies_that_never_are_ready_end_with_the_last_406_at_the_deadline() {
-    let played = play(settings(false, Strategy::Within(Duration::from_millis(2_500))), [Says(406, "{}")]).await;
+    let played =
+        play(settings(false, Strategy::Within(Duration::from_millis(2_500))), [Says(406, "{}")]).await;
     assert_eq!((played.requests(), played.sleeps.as_slice()), (3, [1.0, 1.0, 0.5].as_slice()));
     assert_eq!((played.refusal().status, played.refusal().spent.attempts), (StatusCode::NOT_ACCEPTABLE, 1));
     // Longer than one attempt of the profile may take.
@@ -270,7 +274,9 @@ async fn an_instance_that_stays_creating_is_returned_as_it_is_at_the_one_deadlin
 #[tokio::test]
 async fn an_instance_whose_state_cannot_be_seen_is_not_lost() {
     let played = play(settings(false, Strategy::Pause), [Shows("creating"), Says(500, "{}")]).await;
-    let Err(ClusterError::Unwatched { instance, .. }) = played.outcome else { panic!("{:?}", played.outcome) };
+    let Err(ClusterError::Unwatched { instance, .. }) = played.outcome else {
+        panic!("{:?}", played.outcome)
+    };
     assert_eq!(instance.uuid, "u");
 }
 
@@ -289,7 +295,10 @@ async fn a_token_that_expires_between_attempts_is_replaced_in_the_next() {
     let steps = [Says(401, "{}"), Full(Some("2")), Says(401, "{}"), Shows("created")];
     let played = play_retrying(Strategy::Pause, steps).await;
     assert!(played.outcome.is_ok());
-    assert_eq!((played.requests(), played.authentications, played.sleeps.as_slice()), (4, 3, [2.0].as_slice()));
+    assert_eq!(
+        (played.requests(), played.authentications, played.sleeps.as_slice()),
+        (4, 3, [2.0].as_slice())
+    );
 }
 
 #[tokio::test]
