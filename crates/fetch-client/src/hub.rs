@@ -44,6 +44,11 @@ impl Token {
         value.set_sensitive(true);
         Ok(Self(value))
     }
+
+    /// The value of the field `Authorization`.
+    pub(crate) fn value(&self) -> &HeaderValue {
+        &self.0
+    }
 }
 
 impl fmt::Debug for Token {

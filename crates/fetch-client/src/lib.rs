@@ -6,13 +6,16 @@
 //! * [`init`], [`clone`], [`fetch`], [`pull`], [`push`], [`status`], [`ls_remote`]: what a user asks for, each
 //!   under a [`Session`].
 //! * [`Repository`]: what is on disk, whole after a kill at any point.
-//! * [`resolve_retry_budget`]: how long refusals are waited out. Only the request for a pack is ever repeated,
+//! * [`resolve_retry_budget`]: how long refusals are waited out. Of a hub's requests only the one for a pack is ever repeated,
 //!   by the driver of `retry-middleware` under the profile `muse`.
+//! * [`Cluster`]: instances of a cluster. A creation that is refused for want of capacity is repeated only for
+//!   who asks for that, by the same driver under the profile `shakenfist`.
 
 mod address;
 mod budget;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod cluster;
 mod commands;
 mod download;
 mod errors;
@@ -21,11 +24,17 @@ mod progress;
 mod repository;
 mod retry;
 mod session;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod timestamp;
 mod transport;
 
 pub use address::Address;
 pub use budget::{DEFAULT_RETRY_BUDGET, JunkBudget, resolve_retry_budget};
+pub use cluster::{
+    AffinityRequest, Cluster, ClusterAddress, ClusterError, ClusterRefusal, ClusterSettings, Credentials,
+    Instance, InstanceRequest, InterfaceRequest, Strategy,
+};
 pub use commands::{
     CloneRequest, FetchOptions, FetchReport, PushReport, PushRequest, StatusReport, Update, clone, fetch,
     init, ls_remote, pull, push, status,

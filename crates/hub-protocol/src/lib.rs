@@ -19,6 +19,8 @@ mod name;
 mod pack;
 mod path;
 mod quoted;
+#[cfg(feature = "openapi")]
+mod schema;
 mod snapshot;
 mod timestamp;
 mod wire;

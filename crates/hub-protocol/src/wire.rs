@@ -17,6 +17,7 @@ pub const DEFAULT_TTL_SECONDS: u32 = MAX_TTL_SECONDS;
 
 /// The answer of `GET /{owner}/{slug}/refs`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Refs {
     /// What the server calls the repository, whatever its owner and slug become.
     pub repo_id: String,
@@ -30,6 +31,7 @@ pub struct Refs {
 
 /// The body of `POST /{owner}/{slug}/push/mpack-presign`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PresignRequest {
     /// The SHA-256 of the whole pack.
@@ -43,6 +45,7 @@ pub struct PresignRequest {
 
 /// The answer to a [`PresignRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PresignAnswer {
     /// Where to PUT the pack; the URL carries its own signature.
     pub upload_url: String,
@@ -52,6 +55,7 @@ pub struct PresignAnswer {
 
 /// The body of `POST /{owner}/{slug}/push/unpack-mpack`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnpackRequest {
     /// The pack that was uploaded.
@@ -67,6 +71,7 @@ pub struct UnpackRequest {
 
 /// The answer to an [`UnpackRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnpackAnswer {
     /// The commit at the head of each branch, after the push.
     pub branch_heads: BTreeMap<BranchName, Id>,
@@ -76,15 +81,19 @@ pub struct UnpackAnswer {
 
 /// The body of `POST /{owner}/{slug}/fetch/mpack`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FetchRequest {
     /// Commits to fetch; at most [`MAX_WANTS`].
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 1000))]
     pub want: Vec<Id>,
     /// Commits that the client holds, with all that they lead to; at most [`MAX_HAVES`].
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(max_items = 1000))]
     pub have: Vec<Id>,
     /// How long the download URL shall live, in seconds: [`MIN_TTL_SECONDS`] to [`MAX_TTL_SECONDS`].
     #[serde(default = "default_ttl_seconds")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 30, maximum = 3600))]
     pub ttl_seconds: u32,
 }
 
@@ -102,6 +111,7 @@ fn default_ttl_seconds() -> u32 {
 
 /// The answer to a [`FetchRequest`] (ours).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FetchAnswer {
     /// The SHA-256 of the whole pack.
     pub mpack_id: Id,

@@ -11,7 +11,10 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter, Secret, Server, Tokens};
+use crate::{
+    CapacityRefusal, ClusterConfig, Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter,
+    Secret, Server, Tokens,
+};
 
 /// How long an ended server waits for threads that are stuck in the disk.
 const STUCK_THREADS: Duration = Duration::from_secs(2);
@@ -20,7 +23,7 @@ const STUCK_THREADS: Duration = Duration::from_secs(2);
 #[command(
     name = "refusal-server",
     version,
-    about = "A hub for repositories that says when to come back",
+    about = "A hub for repositories and a cluster for instances that say when to come back",
     args_conflicts_with_subcommands = true
 )]
 struct Arguments {
@@ -102,14 +105,38 @@ struct Serve {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     prebuild_delay: Option<Duration>,
 
+    /// The cluster's nodes, networks and claims, as TOML; a small cluster is built in.
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+
+    /// For demonstrations: the Retry-After of a transient lack of capacity.
+    #[arg(long, value_name = "SECONDS", default_value_t = CapacityRefusal::RETRY_AFTER.as_seconds())]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    retry_after_capacity: u32,
+
+    /// For demonstrations: how long a deleted instance goes on holding its capacity.
+    #[arg(long, value_name = "SECONDS", default_value = "5.5", value_parser = seconds)]
+    release_delay: Duration,
+
+    /// For demonstrations: how long an instance is `creating`.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    start_delay: Duration,
+
     /// For tests: hold these kinds of jobs from the start, until the admin API releases them.
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     hold_jobs: Vec<JobKind>,
 }
 
 impl Serve {
-    fn into_config(self) -> Config {
-        Config {
+    fn into_config(self) -> anyhow::Result<Config> {
+        let cluster = match &self.cluster {
+            None => ClusterConfig::default(),
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(anyhow::Error::from)
+                .and_then(|text| Ok(ClusterConfig::from_toml(&text)?))
+                .with_context(|| format!("could not read the cluster from {}", file.display()))?,
+        };
+        Ok(Config {
             listen: self.listen,
             dev_token: self.dev_token.map(Secret::new),
             admin_token: self.admin_token.map(Secret::new),
@@ -122,8 +149,14 @@ impl Serve {
                 held: self.hold_jobs,
                 ..HubConfig::default()
             },
+            cluster: ClusterConfig {
+                retry_after: RetryAfter::seconds(self.retry_after_capacity),
+                release_delay: self.release_delay,
+                start_delay: self.start_delay,
+                ..cluster
+            },
             ..Config::new(self.data.data)
-        }
+        })
     }
 }
 
@@ -170,6 +203,7 @@ fn add_token(name: &str, data: &Data) -> anyhow::Result<()> {
 
 fn serve(options: Serve) -> anyhow::Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    let config = options.into_config()?;
     // Another program that becomes this one may have set up its own.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -177,7 +211,7 @@ fn serve(options: Serve) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .try_init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let result = runtime.block_on(run(options.into_config()));
+    let result = runtime.block_on(run(config));
     runtime.shutdown_timeout(STUCK_THREADS);
     result
 }
@@ -237,11 +271,13 @@ mod tests {
     fn without_a_subcommand_it_serves_with_the_frozen_delays() {
         let arguments = Arguments::try_parse_from(["refusal-server", "--dev-token", "secret"]).unwrap();
         assert!(arguments.command.is_none());
-        let config = arguments.serve.into_config();
+        let config = arguments.serve.into_config().unwrap();
         assert_eq!(config.hub.retry_after_index, RetryAfter::seconds(60));
         assert_eq!(config.hub.retry_after_prebuild, RetryAfter::seconds(30));
         assert_eq!(config.dev_token, Some(Secret::new("secret")));
         assert!(config.listen.ip().is_loopback());
+        assert_eq!(config.cluster.retry_after, RetryAfter::seconds(15));
+        assert_eq!(config.cluster.release_delay, ClusterConfig::RELEASE_DELAY);
     }
 
     #[test]

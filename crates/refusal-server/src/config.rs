@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::cluster::ClusterConfig;
 use crate::hub::HubConfig;
 use crate::tokens::Secret;
 
@@ -25,6 +26,8 @@ pub struct Config {
     pub clock: Clock,
     /// The hub's own settings.
     pub hub: HubConfig,
+    /// The cluster's own settings.
+    pub cluster: ClusterConfig,
 }
 
 impl Config {
@@ -39,6 +42,7 @@ impl Config {
             drain: Duration::from_secs(10),
             clock: Clock::System,
             hub: HubConfig::default(),
+            cluster: ClusterConfig::default(),
         }
     }
 }

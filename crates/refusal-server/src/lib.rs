@@ -1,8 +1,11 @@
 //! A server whose refusals say when to come back.
 //!
-//! Its first room is the [hub](HubConfig): a place to push repositories to and to fetch them from. Between a
+//! The first room is the [hub](HubConfig): a place to push repositories to and to fetch them from. Between a
 //! push and the first good fetch there is real work to do (indexing objects, building packs), and until it is
 //! done the hub answers 503 with a `Retry-After` that says how long it expects to need.
+//!
+//! The second room is the [cluster](ClusterConfig): a small scheduler of instances. When it has no room for one
+//! it answers 507, and says at which [stage](Stage) and whether waiting helps; only then with a `Retry-After`.
 //!
 //! [`Server::bind`] starts it in this process; the program of the same name is a thin shell around it.
 //!
@@ -24,9 +27,11 @@ mod app;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod clock;
+mod cluster;
 mod config;
 mod exchange;
 mod hub;
+mod openapi;
 mod refusal;
 mod server;
 #[cfg(test)]
@@ -34,6 +39,10 @@ mod testing;
 mod tokens;
 
 pub use clock::Clock;
+pub use cluster::{
+    CapacityRefusal, ClusterConfig, ClusterConfigError, CongestedNetwork, DependencyNotReady, Network, Node,
+    Stage, StageName, Transience,
+};
 pub use config::Config;
 pub use hub::{FetchNotIndexed, HubConfig, JobKind, MPackNotReady, StoreError};
 pub use refusal::{Body, Failure, Refusal, Refused, RetryAfter};

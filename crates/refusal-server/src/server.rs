@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use crate::cluster::{Cluster, ClusterConfigError};
 use crate::config::Config;
 use crate::{app, hub, tokens};
 
@@ -48,6 +49,7 @@ impl Server {
         {
             return Err(StartError::PublicUrl(url.clone()));
         }
+        config.cluster.check().map_err(StartError::Cluster)?;
         let data = |error| StartError::Data { folder: config.data.display().to_string(), error };
         std::fs::create_dir_all(&config.data).map_err(data)?;
         let tokens = tokens::Tokens::open(&config.data, config.dev_token.clone()).map_err(data)?;
@@ -56,6 +58,8 @@ impl Server {
             .map_err(|error| StartError::Listen { address: config.listen, error })?;
         let address =
             listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
+        let stop = CancellationToken::new();
+        let cluster = Arc::new(Cluster::new(&config, tokens.clone(), stop.clone()));
         let opening = config.clone();
         let hub = tokio::task::spawn_blocking(move || hub::Hub::open(&opening, address, tokens))
             .await
@@ -65,9 +69,8 @@ impl Server {
             })?
             .map_err(StartError::Store)?;
         let hub = Arc::new(hub);
-        let stop = CancellationToken::new();
         let workers = hub::jobs::start(&hub, &stop);
-        let router = app::router(hub, &config);
+        let router = app::router(hub, cluster, &config);
         let serving = serve(listener, router, stop.clone(), config.drain);
         let drain = config.drain;
         let task = tokio::spawn(async move {
@@ -140,6 +143,9 @@ pub enum StartError {
     /// The data in the folder cannot be used.
     #[error(transparent)]
     Store(hub::StoreError),
+    /// The cluster contradicts itself.
+    #[error("the cluster cannot be as it is configured: {0}")]
+    Cluster(ClusterConfigError),
     /// A token that everyone can read in the process list is for this machine only.
     #[error("a development token is for loopback addresses only, and {0} is none: use `token add` instead")]
     DevTokenInPublic(SocketAddr),

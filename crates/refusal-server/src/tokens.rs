@@ -77,8 +77,7 @@ impl Tokens {
     ///
     /// `InvalidInput` for a name that is no name; whatever the file system says.
     pub fn add(&self, name: &str) -> io::Result<String> {
-        let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-._@".contains(&byte);
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(sound) {
+        if !is_token_name(name) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 format!(
@@ -110,6 +109,12 @@ impl Tokens {
         }
     }
 
+    /// Whether a token was added under this name. The one that was not added is good for all. Blocks.
+    pub(crate) fn opens(&self, token: &str, name: &str) -> bool {
+        self.dev_token.as_ref().is_some_and(|dev| dev.matches(token))
+            || fs::read(self.file_of(token)).is_ok_and(|owner| owner == name.as_bytes())
+    }
+
     fn knows(&self, token: &str) -> bool {
         self.dev_token.as_ref().is_some_and(|dev| dev.matches(token)) || self.file_of(token).is_file()
     }
@@ -117,6 +122,12 @@ impl Tokens {
     fn file_of(&self, token: &str) -> PathBuf {
         self.folder.join(hex(&digest(token)))
     }
+}
+
+/// Whether a token can be called so.
+pub(crate) fn is_token_name(name: &str) -> bool {
+    let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-._@".contains(&byte);
+    (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(sound)
 }
 
 /// The credentials of RFC 6750 section 2.1; the scheme's name is case-insensitive.

@@ -39,6 +39,8 @@ pub(super) enum Command {
     LsRemote(LsRemote),
     /// Send any request, and come back later as a profile says
     Get(Get),
+    /// Ask a cluster for instances
+    Instance(Instance),
 }
 
 #[derive(Debug, Args)]
@@ -163,4 +165,94 @@ pub(super) struct Get {
     /// Write the answer's body to this file, once it is whole, and not to standard output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Instance {
+    #[command(subcommand)]
+    pub(super) command: InstanceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum InstanceCommand {
+    /// Create an instance, and print it
+    Create(CreateInstance),
+    /// Print an instance as it is now
+    Get(NamedInstance),
+    /// Print all instances of the namespace
+    List(Cluster),
+    /// Delete an instance, and print it as it was
+    Delete(NamedInstance),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Cluster {
+    /// Where the cluster is
+    #[arg(long, env = "CLUSTER_URL", value_name = "URL")]
+    pub(super) url: String,
+    /// Whose instances they are
+    #[arg(long, env = "CLUSTER_NAMESPACE", value_name = "NAME")]
+    pub(super) namespace: String,
+    /// The key that opens the namespace
+    #[arg(long, env = "CLUSTER_KEY", hide_env_values = true)]
+    pub(super) key: String,
+    /// How long to stay with it: not at all, a minute, or an hour
+    #[arg(long, value_enum, default_value_t = Stay::Pause)]
+    pub(super) strategy: Stay,
+    /// Stay as long as this instead
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, conflicts_with = "strategy")]
+    pub(super) timeout: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Stay {
+    /// One request, and no wait
+    Continue,
+    /// A minute
+    Pause,
+    /// An hour
+    Block,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NamedInstance {
+    /// The instance's id
+    pub(super) uuid: String,
+    #[command(flatten)]
+    pub(super) cluster: Cluster,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateInstance {
+    /// What it is to be called
+    pub(super) name: String,
+    /// How many processors
+    #[arg(long, default_value_t = 1)]
+    pub(super) cpus: u32,
+    /// How much memory, in MiB
+    #[arg(long, default_value_t = 1024)]
+    pub(super) memory: u32,
+    /// The size of a disk, in GiB; may be repeated
+    #[arg(long, value_name = "GIB")]
+    pub(super) disk: Vec<u32>,
+    /// A network to be on, and perhaps the address there: NETWORK or NETWORK=ADDRESS; may be repeated
+    #[arg(long, value_name = "NETWORK")]
+    pub(super) network: Vec<String>,
+    /// The node that has to take it
+    #[arg(long, value_name = "NODE")]
+    pub(super) placed_on: Option<String>,
+    /// What others can be kept together with or apart from; may be repeated
+    #[arg(long)]
+    pub(super) tag: Vec<String>,
+    /// On a node that has an instance with this tag; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub(super) together_with: Vec<String>,
+    /// On a node that has no instance with this tag; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub(super) apart_from: Vec<String>,
+    /// Ask again when the cluster says that its lack of capacity passes
+    #[arg(long)]
+    pub(super) retry_transient_capacity: bool,
+    #[command(flatten)]
+    pub(super) cluster: Cluster,
 }

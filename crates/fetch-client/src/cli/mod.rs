@@ -5,6 +5,7 @@ mod console;
 mod envelope;
 mod exit;
 mod get;
+mod instance;
 mod message;
 mod run;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::{self, Access, Arguments, Command, Retry};
 use super::console::Console;
-use super::{Verb, envelope, exit, get, message, signals};
+use super::{Verb, envelope, exit, get, instance, message, signals};
 use crate::address::Address;
 use crate::budget::resolve_retry_budget;
 use crate::commands::{
@@ -60,6 +60,7 @@ impl Program {
             Command::Fetch(arguments) => return self.fetch(Verb::Fetch, arguments).await,
             Command::Pull(arguments) => return self.fetch(Verb::Pull, arguments).await,
             Command::Get(arguments) => return get::run(&self, arguments).await,
+            Command::Instance(arguments) => return instance::run(&self, arguments.command).await,
             Command::Init(arguments) => self.init(&arguments),
             Command::Commit(arguments) => self.commit(arguments).await,
             Command::Status => self.status().await,

@@ -5,6 +5,7 @@ mod command_line;
 mod get;
 mod hostile;
 mod hub;
+mod instance;
 mod killed;
 mod program;
 mod pull;

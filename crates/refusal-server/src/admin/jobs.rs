@@ -3,6 +3,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::hub::jobs::{Job, JobKind, JobState, queue};
 use crate::hub::{Hub, JsonBody, StoreError};
@@ -11,17 +14,28 @@ use crate::refusal::{Failure, Refused};
 /// The most jobs that a list shows: the latest.
 const MOST_LISTED: usize = 1_000;
 
+pub(super) fn router(hub: Arc<Hub>) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(hold))
+        .routes(routes!(release))
+        .routes(routes!(retry))
+        .with_state(hub)
+}
+
 /// The queue, as it stands.
-#[derive(Serialize)]
-pub(super) struct Listed {
+#[derive(Serialize, ToSchema)]
+#[schema(as = JobQueue)]
+struct Listed {
     held: Vec<JobKind>,
     jobs: Vec<Job>,
 }
 
 /// Which kind is meant; all of them where none is named.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Which {
+#[schema(as = WhichJobs)]
+struct Which {
     kind: Option<JobKind>,
 }
 
@@ -31,19 +45,30 @@ impl Which {
     }
 }
 
-#[derive(Deserialize)]
+/// One job.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Named {
+#[schema(as = NamedJob)]
+struct Named {
     id: String,
 }
 
-#[derive(Serialize)]
-pub(super) struct Held {
+/// The kinds that are held.
+#[derive(Serialize, ToSchema)]
+#[schema(as = HeldJobs)]
+struct Held {
     held: Vec<JobKind>,
 }
 
-/// `GET /_admin/jobs`.
-pub(super) async fn list(State(hub): State<Arc<Hub>>) -> Result<Json<Listed>, Refused> {
+/// List the jobs, and which kinds are held
+#[utoipa::path(
+    get,
+    path = "/_admin/jobs",
+    tag = "admin",
+    operation_id = "list_jobs",
+    responses((status = 200, description = "The latest thousand", body = Listed)),
+)]
+async fn list(State(hub): State<Arc<Hub>>) -> Result<Json<Listed>, Refused> {
     hub.blocking(|hub| {
         let held = hub.desk.held().iter().copied().collect();
         let jobs = hub.database.read(|transaction| queue::list(transaction, MOST_LISTED))?;
@@ -52,16 +77,37 @@ pub(super) async fn list(State(hub): State<Arc<Hub>>) -> Result<Json<Listed>, Re
     .await
 }
 
-/// `POST /_admin/jobs/hold`: no further job of that kind starts. One that runs goes on.
-pub(super) async fn hold(
-    State(hub): State<Arc<Hub>>,
-    JsonBody(which): JsonBody<Which>,
-) -> Result<Json<Held>, Refused> {
+/// Hold jobs
+///
+/// No further job of that kind starts. One that runs goes on.
+#[utoipa::path(
+    post,
+    path = "/_admin/jobs/hold",
+    tag = "admin",
+    operation_id = "hold_jobs",
+    request_body = Which,
+    responses(
+        (status = 200, description = "From now on none starts", body = Held),
+        (status = 422, description = "Not such a document"),
+    ),
+)]
+async fn hold(State(hub): State<Arc<Hub>>, JsonBody(which): JsonBody<Which>) -> Result<Json<Held>, Refused> {
     change(hub, move |hub| hub.desk.hold(&which.kinds())).await
 }
 
-/// `POST /_admin/jobs/release`: jobs of that kind start again.
-pub(super) async fn release(
+/// Let jobs start again
+#[utoipa::path(
+    post,
+    path = "/_admin/jobs/release",
+    tag = "admin",
+    operation_id = "release_jobs",
+    request_body = Which,
+    responses(
+        (status = 200, description = "They start", body = Held),
+        (status = 422, description = "Not such a document"),
+    ),
+)]
+async fn release(
     State(hub): State<Arc<Hub>>,
     JsonBody(which): JsonBody<Which>,
 ) -> Result<Json<Held>, Refused> {
@@ -77,8 +123,21 @@ async fn change(hub: Arc<Hub>, change: impl FnOnce(&Hub) + Send + 'static) -> Re
     .await
 }
 
-/// `POST /_admin/jobs/retry`: a job that failed is tried once more, however often it was.
-pub(super) async fn retry(
+/// Try a job once more that failed, however often it was tried
+#[utoipa::path(
+    post,
+    path = "/_admin/jobs/retry",
+    tag = "admin",
+    operation_id = "retry_job",
+    request_body = Named,
+    responses(
+        (status = 200, description = "It is queued", body = Job),
+        (status = 404, description = "No such job"),
+        (status = 409, description = "It has not failed"),
+        (status = 422, description = "Not such a document"),
+    ),
+)]
+async fn retry(
     State(hub): State<Arc<Hub>>,
     JsonBody(Named { id }): JsonBody<Named>,
 ) -> Result<Json<Job>, Refused> {

@@ -1,5 +1,6 @@
 //! `/_admin`: what tests and demonstrations need to make the server's timing theirs.
 
+mod cluster;
 mod gate;
 mod jobs;
 #[cfg(test)]
@@ -7,20 +8,17 @@ mod tests;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use utoipa_axum::router::OpenApiRouter;
 
+use crate::cluster::Cluster;
 use crate::hub::Hub;
 use crate::tokens::Secret;
 
 /// The admin routes, behind their gate.
-pub(crate) fn router(hub: Arc<Hub>, token: Option<Secret>) -> Router {
-    Router::new()
-        .route("/_admin/jobs", get(jobs::list))
-        .route("/_admin/jobs/hold", post(jobs::hold))
-        .route("/_admin/jobs/release", post(jobs::release))
-        .route("/_admin/jobs/retry", post(jobs::retry))
+pub(crate) fn router(hub: Arc<Hub>, cluster: Arc<Cluster>, token: Option<Secret>) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .merge(jobs::router(hub))
+        .merge(cluster::router(cluster))
         .route_layer(from_fn_with_state(token.map(Arc::new), gate::gate))
-        .with_state(hub)
 }

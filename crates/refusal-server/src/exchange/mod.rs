@@ -9,6 +9,7 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use http::StatusCode;
 use tracing::Instrument;
 
 use crate::refusal::{Failure, Refused, Representation, render};
@@ -47,7 +48,9 @@ fn log(refusal: &dyn crate::Refusal) {
     let (status, detail) = (refusal.status().as_u16(), refusal.detail());
     match refusal.retry_after() {
         Some(delay) => tracing::info!(status, retry_after = delay.as_seconds(), detail, "refused for now"),
-        None if refusal.status().is_server_error() => tracing::error!(status, detail, "failed"),
+        None if refusal.status() == StatusCode::INTERNAL_SERVER_ERROR => {
+            tracing::error!(status, detail, "failed")
+        }
         None => tracing::debug!(status, detail, "refused"),
     }
 }

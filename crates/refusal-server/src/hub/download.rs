@@ -29,7 +29,32 @@ pub(super) struct Segments {
     mpack_id: Id,
 }
 
-/// `GET /{owner}/{slug}/mpacks/{mpack_id}`, with the signature in the URL; `HEAD` as well.
+/// Download a pack, from a URL from `fetch/mpack`
+///
+/// Whole, or one range of its bytes.
+#[utoipa::path(
+    get,
+    path = "/{owner}/{slug}/mpacks/{mpack_id}",
+    tag = "hub",
+    operation_id = "download",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("mpack_id" = Id, Path),
+        ("expires" = Option<u64>, Query),
+        ("signature" = Option<String>, Query),
+        ("Range" = Option<String>, Header),
+    ),
+    responses(
+        (status = 200, description = "The pack", body = Vec<u8>, content_type = "application/x-muse-mpack"),
+        (status = 206, description = "A part of it", body = Vec<u8>, content_type = "application/x-muse-mpack",
+            headers(("Content-Range" = String))),
+        (status = 403, description = "The signature is missing, wrong or expired"),
+        (status = 404, description = "The pack is not kept any more, or never was"),
+        (status = 416, description = "No byte of that range exists"),
+    ),
+    security(()),
+)]
 pub(super) async fn get(
     State(hub): State<Arc<Hub>>,
     _name: RepositoryName,

@@ -22,7 +22,28 @@ use super::{Hub, walk};
 use crate::clock::timestamp;
 use crate::refusal::{Failure, Refused};
 
-/// Answers with a pack, or says when to come back.
+/// Ask for a pack
+///
+/// Answers with the URL of a pack, or says when to come back: while objects that it would hold are being
+/// indexed, and, without `have`, while the pack for whole clones is being built.
+#[utoipa::path(
+    post,
+    path = "/{owner}/{slug}/fetch/mpack",
+    tag = "hub",
+    operation_id = "fetch",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+    ),
+    request_body = FetchRequest,
+    responses(
+        (status = 200, description = "A URL that carries its own signature", body = FetchAnswer),
+        (status = 404, description = "No such repository, or no such commit"),
+        (status = 413, description = "Too many wants or haves"),
+        (status = 503, description = "Not yet: `Retry-After` says when to ask again"),
+    ),
+    security((), ("hub_token" = [])),
+)]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,
     name: RepositoryName,

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -19,24 +20,29 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Refused> {
-        let announced =
-            request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        if announced.is_some_and(|length: u64| length > MOST_BYTES as u64) {
-            return Err(too_large().into());
-        }
-        let reading = Limited::new(request.into_body(), MOST_BYTES).collect();
-        let bytes = match tokio::time::timeout(LONGEST, reading).await {
-            Err(_elapsed) => {
-                let text = format!("the body did not arrive within {} seconds", LONGEST.as_secs());
-                return Err(Failure::Timeout(text).into());
-            }
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large().into()),
-            Ok(Err(error)) => return Err(Failure::BadRequest(format!("the body broke off: {error}")).into()),
-        };
+        let bytes = read_body(request).await?;
         serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes }).map(Self).map_err(|error| {
             Failure::Unprocessable(format!("the body is not the JSON expected here: {error}")).into()
         })
+    }
+}
+
+/// Reads a body within the caps of a JSON body.
+pub(crate) async fn read_body(request: Request) -> Result<Bytes, Failure> {
+    let announced =
+        request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > MOST_BYTES as u64) {
+        return Err(too_large());
+    }
+    let reading = Limited::new(request.into_body(), MOST_BYTES).collect();
+    match tokio::time::timeout(LONGEST, reading).await {
+        Err(_elapsed) => {
+            let text = format!("the body did not arrive within {} seconds", LONGEST.as_secs());
+            Err(Failure::Timeout(text))
+        }
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) => Err(Failure::BadRequest(format!("the body broke off: {error}"))),
     }
 }
 

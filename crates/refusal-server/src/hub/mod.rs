@@ -23,13 +23,13 @@ mod walk;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::routing::{get, post, put};
 use http::HeaderMap;
 use http::header::HOST;
 use http::uri::Authority;
 use redb::ReadableTable;
 use tokio::sync::Semaphore;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -41,7 +41,7 @@ pub use jobs::JobKind;
 pub use refusals::{FetchNotIndexed, MPackNotReady};
 pub use store::StoreError;
 
-pub(crate) use json_body::JsonBody;
+pub(crate) use json_body::{JsonBody, read_body};
 pub(crate) use store::JOBS;
 
 use name::RepositoryName;
@@ -160,13 +160,13 @@ fn signing_key(database: &Database) -> Result<[u8; 32], StoreError> {
 }
 
 /// The hub's routes.
-pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    Router::new()
-        .route("/{owner}/{slug}/refs", get(refs::get))
-        .route("/{owner}/{slug}/push/mpack-presign", post(presign::post))
-        .route("/{owner}/{slug}/uploads/{mpack_id}/{size}", put(upload::put))
-        .route("/{owner}/{slug}/push/unpack-mpack", post(unpack::post))
-        .route("/{owner}/{slug}/fetch/mpack", post(fetch::post))
-        .route("/{owner}/{slug}/mpacks/{mpack_id}", get(download::get))
+pub(crate) fn router(hub: Arc<Hub>) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(refs::get))
+        .routes(routes!(presign::post))
+        .routes(routes!(upload::put))
+        .routes(routes!(unpack::post))
+        .routes(routes!(fetch::post))
+        .routes(routes!(download::get))
         .with_state(hub)
 }

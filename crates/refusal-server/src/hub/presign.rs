@@ -16,7 +16,26 @@ use crate::refusal::{Failure, Refused};
 /// The branch that clones check out, until the first push names another.
 pub(super) const DEFAULT_BRANCH: &str = "main";
 
-/// `POST /{owner}/{slug}/push/mpack-presign`: where to upload a pack. The first one creates the repository.
+/// Ask where to upload a pack
+///
+/// The first such question creates the repository.
+#[utoipa::path(
+    post,
+    path = "/{owner}/{slug}/push/mpack-presign",
+    tag = "hub",
+    operation_id = "presign",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+    ),
+    request_body = PresignRequest,
+    responses(
+        (status = 200, description = "A URL that carries its own signature", body = PresignAnswer),
+        (status = 401, description = "A token is needed"),
+        (status = 413, description = "The pack is too large"),
+    ),
+    security(("hub_token" = [])),
+)]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,
     _pusher: Pusher,

@@ -13,8 +13,24 @@ use crate::refusal::Refused;
 /// What kind of work the hub's repositories hold: plain files.
 const DOMAIN: &str = "code";
 
-/// `GET /{owner}/{slug}/refs`: where the branches stand. Reads the database alone, so it never has to wait for
-/// a job and never answers 503.
+/// Where the branches stand
+///
+/// Reads the database alone, so it never has to wait for a job and never answers 503.
+#[utoipa::path(
+    get,
+    path = "/{owner}/{slug}/refs",
+    tag = "hub",
+    operation_id = "refs",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+    ),
+    responses(
+        (status = 200, description = "The heads", body = Refs),
+        (status = 404, description = "No such repository, or none that you may see"),
+    ),
+    security((), ("hub_token" = [])),
+)]
 pub(super) async fn get(
     State(hub): State<Arc<Hub>>,
     name: RepositoryName,

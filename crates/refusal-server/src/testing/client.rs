@@ -7,7 +7,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::TOKEN;
+use super::{Published, TOKEN};
 
 /// A client that does one request on one connection, and nothing of its own accord.
 pub(crate) struct Client {
@@ -27,8 +27,17 @@ impl Client {
         Self { address }
     }
 
-    /// Sends a request; its URI may be a path or a whole URL.
-    pub(crate) async fn send(&self, mut request: Request<Full<Bytes>>) -> Reply {
+    /// Sends a request; its URI may be a path or a whole URL. The answer has to be one that the server
+    /// documents: so each test of a room is one of its description too.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Reply {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let reply = self.send_unchecked(request).await;
+        Published::of(self).await.check(&method, &path, &reply);
+        reply
+    }
+
+    /// Sends a request of which the server documents nothing.
+    pub(crate) async fn send_unchecked(&self, mut request: Request<Full<Bytes>>) -> Reply {
         let path = request.uri().path_and_query().unwrap().as_str().parse::<Uri>().unwrap();
         *request.uri_mut() = path;
         let host = self.address.to_string().parse().unwrap();

@@ -1,6 +1,7 @@
 //! What the tests of every room need: a server on a real socket, a plain client, and packs to push.
 
 mod client;
+mod document;
 mod forged;
 mod history;
 
@@ -12,6 +13,7 @@ use tempfile::TempDir;
 use crate::{Config, Running, Secret, Server};
 
 pub(crate) use client::{Client, Reply};
+pub(crate) use document::Published;
 pub(crate) use forged::{forged, sealed};
 pub(crate) use history::{History, Pushed};
 

@@ -2,9 +2,10 @@ use std::fmt;
 
 use hub_protocol::Id;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What a job does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub enum JobKind {
     /// Takes an uploaded pack apart: its objects become files, and the index knows them.
     #[serde(rename = "mpack.index")]
@@ -44,8 +45,9 @@ impl std::str::FromStr for JobKind {
 }
 
 /// What a job works on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = JobTask)]
 pub(crate) enum Task {
     Index { mpack_id: Id },
     Prebuild { generation: u64 },
@@ -69,7 +71,7 @@ impl Task {
 }
 
 /// How far a job has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JobState {
     Queued,
@@ -87,7 +89,7 @@ impl JobState {
 }
 
 /// One entry of the queue, as it is kept and as the admin API shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Job {
     pub(crate) id: String,
     pub(crate) kind: JobKind,
@@ -101,5 +103,6 @@ pub(crate) struct Job {
     /// How often it was started.
     pub(crate) attempts: u32,
     /// Why it failed, the last time.
+    #[schema(required)]
     pub(crate) error: Option<String>,
 }

@@ -24,7 +24,25 @@ use crate::refusal::{Failure, Refused};
 
 use recorder::Recorder;
 
-/// `POST /{owner}/{slug}/push/unpack-mpack`.
+/// Make an uploaded pack part of the repository, and move a branch
+#[utoipa::path(
+    post,
+    path = "/{owner}/{slug}/push/unpack-mpack",
+    tag = "hub",
+    operation_id = "unpack",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+    ),
+    request_body = UnpackRequest,
+    responses(
+        (status = 200, description = "Where the branches stand now", body = UnpackAnswer),
+        (status = 401, description = "A token is needed"),
+        (status = 404, description = "No such repository"),
+        (status = 409, description = "The branch would lose commits"),
+    ),
+    security(("hub_token" = [])),
+)]
 pub(super) async fn post(
     State(hub): State<Arc<Hub>>,
     _pusher: Pusher,

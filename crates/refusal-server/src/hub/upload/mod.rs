@@ -39,7 +39,31 @@ pub(super) struct Segments {
     size: u64,
 }
 
-/// `PUT /{owner}/{slug}/uploads/{mpack_id}/{size}`, with the signature in the URL.
+/// Upload a pack, to a URL from `mpack-presign`
+///
+/// It is checked to its last entry while it arrives: what is answered with 201 is good.
+#[utoipa::path(
+    put,
+    path = "/{owner}/{slug}/uploads/{mpack_id}/{size}",
+    tag = "hub",
+    operation_id = "upload",
+    params(
+        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        ("mpack_id" = Id, Path),
+        ("size" = u64, Path),
+        ("expires" = Option<u64>, Query),
+        ("signature" = Option<String>, Query),
+    ),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses(
+        (status = 201, description = "It is kept until it is unpacked"),
+        (status = 403, description = "The signature is missing, wrong or expired"),
+        (status = 404, description = "No such repository, or no such name of a pack"),
+        (status = 413, description = "More came than was announced"),
+    ),
+    security(()),
+)]
 pub(super) async fn put(
     State(hub): State<Arc<Hub>>,
     name: RepositoryName,
