@@ -36,7 +36,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve until SIGTERM or SIGINT (the default).
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Manage who may push.
     Token {
         #[command(subcommand)]
@@ -182,7 +182,7 @@ pub fn main_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone
     };
     let result = match arguments.command {
         None => serve(arguments.serve),
-        Some(Command::Serve(options)) => serve(options),
+        Some(Command::Serve(options)) => serve(*options),
         Some(Command::Token { command: TokenCommand::Add { name, data } }) => add_token(&name, &data),
     };
     match result {

@@ -10,7 +10,7 @@ use tokio::select;
 use super::errors::ClusterError;
 use super::instance::Instance;
 use super::settings::ClusterSettings;
-use super::talk::{Ask, Talk, read, refused};
+use super::talk::{Ask, Talk, read, refused, sleep_through};
 use super::wire::{Answer, Wire};
 use crate::errors::Spent;
 
@@ -77,13 +77,6 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
             }
         }
         Ok(instance)
-    }
-}
-
-/// A timer may end early; a request must not be given up early (T5).
-async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
-    while clock.monotonic() < instant {
-        clock.sleep_until(instant).await;
     }
 }
 

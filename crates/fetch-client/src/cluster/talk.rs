@@ -83,14 +83,14 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         read(self.ask(ask, deadline).await?)
     }
 
-    /// Waits until it is time to look again; `None` when the deadline comes before.
+    /// Waits until it is time to look again; `None`, and at once, when that would not be before the deadline.
     pub(super) async fn wait_a_little(&self, deadline: Monotonic) -> Option<()> {
-        let until = self.clock.monotonic().after(LOOK_AGAIN).min(deadline);
-        // A timer may end early (T5).
-        while self.clock.monotonic() < until {
-            self.clock.sleep_until(until).await;
+        let until = self.clock.monotonic().after(LOOK_AGAIN);
+        if until >= deadline {
+            return None;
         }
-        (self.clock.monotonic() < deadline).then_some(())
+        sleep_through(self.clock, until).await;
+        Some(())
     }
 
     /// A fresh token, or the answer that there is none.
@@ -113,6 +113,13 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
     fn question(&self, ask: &Ask, token: Option<Token>) -> Question {
         let url = self.settings.address.at(&ask.path);
         Question { method: ask.method.clone(), url, body: ask.body.clone(), token }
+    }
+}
+
+/// A timer may end early; what waits for it must not (T5).
+pub(super) async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
+    while clock.monotonic() < instant {
+        clock.sleep_until(instant).await;
     }
 }
 

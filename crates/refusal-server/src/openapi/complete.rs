@@ -42,7 +42,7 @@ pub(super) fn complete(described: OpenApi) -> Value {
 
 /// The members of an object; of anything else there are none.
 fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
-    value.as_object_mut().into_iter().flat_map(|map| map.iter_mut().map(|(name, value)| (name, value)))
+    value.as_object_mut().into_iter().flat_map(|map| map.iter_mut())
 }
 
 fn add_common_answers(path: &str, operation: &mut Value) {
