@@ -21,8 +21,9 @@ fn policy(settings: &ClusterSettings) -> Policy {
         .to_builder()
         .enabled(settings.retry_transient_capacity)
         .budget(length)
-        // One attempt holds the waiting for dependencies too, which only the deadline bounds.
-        .attempt_timeout(length.max(profiles::SHAKENFIST.attempt_timeout()))
+        // One attempt holds the waiting for dependencies too, which only the deadline bounds; each of its
+        // requests has the profile's time for itself.
+        .attempt_timeout(length.saturating_add(profiles::SHAKENFIST.attempt_timeout()))
         .build()
         .expect("a budget, a timeout and a switch contradict nothing in the profile")
 }

@@ -2,11 +2,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
-use retry_core::Monotonic;
+use retry_core::{Monotonic, profiles};
 use retry_middleware::Clock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tokio::select;
 
 use super::errors::{ClusterError, ClusterRefusal};
 use super::settings::ClusterSettings;
@@ -58,7 +59,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
                     Err(refused) => return Ok(refused),
                 },
             };
-            let answer = self.wire.send(self.question(ask, Some(token))).await?;
+            let answer = self.send(self.question(ask, Some(token))).await?;
             match answer.status {
                 StatusCode::UNAUTHORIZED if may_authenticate => {
                     may_authenticate = false;
@@ -98,7 +99,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         let credentials = &self.settings.credentials;
         let body = json!({ "namespace": credentials.namespace, "key": credentials.key });
         let ask = Ask { body: Some(body.to_string().into()), ..Ask::new(Method::POST, "/auth") };
-        let answer = self.wire.send(self.question(&ask, None)).await?;
+        let answer = self.send(self.question(&ask, None)).await?;
         if !answer.status.is_success() {
             return Ok(Err(answer));
         }
@@ -108,6 +109,18 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         let token = Token::new(&access_token).map_err(unusable)?;
         self.token = Some(token.clone());
         Ok(Ok(token))
+    }
+
+    /// Sends one request, and gives it up when the profile's time for an attempt is over (T6).
+    async fn send(&mut self, question: Question) -> Result<Answer, ClusterError> {
+        let length = profiles::SHAKENFIST.attempt_timeout();
+        let (asked, clock) = (question.shown(), self.clock);
+        let give_up = clock.monotonic().after(length);
+        select! {
+            biased;
+            answered = self.wire.send(question) => answered,
+            () = sleep_through(clock, give_up) => Err(ClusterError::Silent { asked, length }),
+        }
     }
 
     fn question(&self, ask: &Ask, token: Option<Token>) -> Question {

@@ -33,9 +33,11 @@ enum Does {
     Shows(&'static str),
     /// Takes so long for the next thing.
     Takes(Duration),
+    /// Never answers.
+    Hangs,
 }
 
-use Does::{Full, Says, Shows, Takes};
+use Does::{Full, Hangs, Says, Shows, Takes};
 
 /// A cluster that does as it is told, and notes what it was asked; `/auth` always works.
 struct Script<'c> {
@@ -57,6 +59,9 @@ impl Wire for &mut Script<'_> {
             let expected = format!("Bearer token-{}", self.authentications);
             assert_eq!(question.token.expect("a token").value(), expected.as_str());
             self.asked.push((question.method, path, question.body));
+            if matches!(self.steps.front(), Some(Hangs)) {
+                std::future::pending::<()>().await;
+            }
             self.step()
         };
         let fields = hint.map(|hint| (RETRY_AFTER, HeaderValue::from_static(hint)));
@@ -77,6 +82,7 @@ impl Script<'_> {
             Full(hint) => (507, MARKED.to_owned(), hint),
             Says(status, body) => (status, body.to_owned(), None),
             Shows(state) => (200, json!({ "uuid": "u", "name": "it", "state": state }).to_string(), None),
+            Hangs => unreachable!("it hangs before"),
             Takes(length) => {
                 self.clock.advance(length);
                 self.step()
@@ -308,6 +314,20 @@ async fn a_503_and_every_other_status_is_not_retried() {
         assert_eq!((played.requests(), played.sleeps.len()), (1, 0), "{status}");
         assert_eq!(played.refusal().status, status);
     }
+}
+
+/// T6, C5: a request ends at its own timeout or at the deadline, and an earlier answer is not lost with it.
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_given_up() {
+    let played = play_retrying(Strategy::Block, [Hangs]).await;
+    assert!(matches!(played.outcome, Err(ClusterError::Silent { .. })), "{:?}", played.outcome);
+    assert_eq!(played.sleeps, [300.0]);
+    let played = play_retrying(seconds(20), [Hangs]).await;
+    assert!(matches!(played.outcome, Err(ClusterError::TimedOut(_))), "{:?}", played.outcome);
+    let played = play_retrying(seconds(20), [Full(Some("7")), Hangs]).await;
+    assert_eq!((played.requests(), played.refusal().headers[RETRY_AFTER].as_bytes()), (2, b"7".as_slice()));
+    let played = play_retrying(seconds(20), [Shows("creating"), Hangs]).await;
+    assert_eq!(played.outcome.expect("an instance").state, "creating");
 }
 
 /// The other requests have the same manners: 401 once, 406 within the deadline, and nothing else again.
