@@ -10,7 +10,7 @@ use tokio::select;
 use super::errors::ClusterError;
 use super::instance::Instance;
 use super::settings::ClusterSettings;
-use super::talk::{Ask, Talk, read, refused};
+use super::talk::{Ask, Talk, read, refused, sleep_through};
 use super::wire::{Answer, Wire};
 use crate::errors::Spent;
 
@@ -21,8 +21,9 @@ fn policy(settings: &ClusterSettings) -> Policy {
         .to_builder()
         .enabled(settings.retry_transient_capacity)
         .budget(length)
-        // One attempt holds the waiting for dependencies too, which only the deadline bounds.
-        .attempt_timeout(length.max(profiles::SHAKENFIST.attempt_timeout()))
+        // One attempt holds the waiting for dependencies too, which only the deadline bounds; each of its
+        // requests has the profile's time for itself.
+        .attempt_timeout(length.saturating_add(profiles::SHAKENFIST.attempt_timeout()))
         .build()
         .expect("a budget, a timeout and a switch contradict nothing in the profile")
 }
@@ -77,13 +78,6 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
             }
         }
         Ok(instance)
-    }
-}
-
-/// A timer may end early; a request must not be given up early (T5).
-async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
-    while clock.monotonic() < instant {
-        clock.sleep_until(instant).await;
     }
 }
 

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -26,6 +27,14 @@ pub enum ClusterError {
     /// No complete answer came.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// No answer came in the time that one request may take.
+    #[error("{asked} was not answered within {} s", .length.as_secs())]
+    Silent {
+        /// What was asked.
+        asked: String,
+        /// How long was waited for the answer.
+        length: Duration,
+    },
     /// No answer came within the deadline.
     #[error("{0}")]
     TimedOut(AttemptTimedOut),

@@ -2,11 +2,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
-use retry_core::Monotonic;
+use retry_core::{Monotonic, profiles};
 use retry_middleware::Clock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tokio::select;
 
 use super::errors::{ClusterError, ClusterRefusal};
 use super::settings::ClusterSettings;
@@ -58,7 +59,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
                     Err(refused) => return Ok(refused),
                 },
             };
-            let answer = self.wire.send(self.question(ask, Some(token))).await?;
+            let answer = self.send(self.question(ask, Some(token))).await?;
             match answer.status {
                 StatusCode::UNAUTHORIZED if may_authenticate => {
                     may_authenticate = false;
@@ -83,14 +84,14 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         read(self.ask(ask, deadline).await?)
     }
 
-    /// Waits until it is time to look again; `None` when the deadline comes before.
+    /// Waits until it is time to look again; `None`, and at once, when that would not be before the deadline.
     pub(super) async fn wait_a_little(&self, deadline: Monotonic) -> Option<()> {
-        let until = self.clock.monotonic().after(LOOK_AGAIN).min(deadline);
-        // A timer may end early (T5).
-        while self.clock.monotonic() < until {
-            self.clock.sleep_until(until).await;
+        let until = self.clock.monotonic().after(LOOK_AGAIN);
+        if until >= deadline {
+            return None;
         }
-        (self.clock.monotonic() < deadline).then_some(())
+        sleep_through(self.clock, until).await;
+        Some(())
     }
 
     /// A fresh token, or the answer that there is none.
@@ -98,7 +99,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         let credentials = &self.settings.credentials;
         let body = json!({ "namespace": credentials.namespace, "key": credentials.key });
         let ask = Ask { body: Some(body.to_string().into()), ..Ask::new(Method::POST, "/auth") };
-        let answer = self.wire.send(self.question(&ask, None)).await?;
+        let answer = self.send(self.question(&ask, None)).await?;
         if !answer.status.is_success() {
             return Ok(Err(answer));
         }
@@ -110,9 +111,28 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         Ok(Ok(token))
     }
 
+    /// Sends one request, and gives it up when the profile's time for an attempt is over (T6).
+    async fn send(&mut self, question: Question) -> Result<Answer, ClusterError> {
+        let length = profiles::SHAKENFIST.attempt_timeout();
+        let (asked, clock) = (question.shown(), self.clock);
+        let give_up = clock.monotonic().after(length);
+        select! {
+            biased;
+            answered = self.wire.send(question) => answered,
+            () = sleep_through(clock, give_up) => Err(ClusterError::Silent { asked, length }),
+        }
+    }
+
     fn question(&self, ask: &Ask, token: Option<Token>) -> Question {
         let url = self.settings.address.at(&ask.path);
         Question { method: ask.method.clone(), url, body: ask.body.clone(), token }
+    }
+}
+
+/// A timer may end early; what waits for it must not (T5).
+pub(super) async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
+    while clock.monotonic() < instant {
+        clock.sleep_until(instant).await;
     }
 }
 

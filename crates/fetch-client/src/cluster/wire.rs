@@ -59,7 +59,7 @@ impl Wire for Network<'_> {
     async fn send(&mut self, question: Question) -> Result<Answer, ClusterError> {
         let asked = question.shown();
         let Question { method, url, body, token } = question;
-        // Silence is no reason to give up a creation before its deadline: placing takes its time.
+        // Silence ends nothing here: placing takes its time, and who asks gives up when that is over.
         let mut request =
             self.0.request(method, &url, Patience::Connection)?.header(ACCEPT, "application/json");
         if let Some(token) = &token {

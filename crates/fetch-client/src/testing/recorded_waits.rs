@@ -97,7 +97,6 @@ impl<C: Clock> RecordedWaits<C> {
             Creating { base, create, policy, clock: &self.clock, number: self.attempts, refused };
         let finished = driver.run(&mut request, &mut creating, std::future::pending()).await;
         let (number, refused) = (creating.number, creating.refused);
-        drop(driver);
         self.attempts = number;
         let recorded = waits.into_iter().zip(refused);
         self.waits.extend(recorded.map(|(length, refused)| RecordedWait { length, ..refused }));

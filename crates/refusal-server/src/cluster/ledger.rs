@@ -253,3 +253,58 @@ impl Ledger {
         assert_eq!(self.claimed, claimed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever happens to promises in whatever order, the sums are exact, and go back to nothing.
+    #[test]
+    fn the_sums_are_those_of_the_promises_after_every_step() {
+        let mut config = ClusterConfig::default();
+        config.claims.insert("a".into(), 9);
+        config.enforce_claims = true;
+        let nodes: Vec<_> = config.nodes.iter().map(|node| node.name.clone()).collect();
+        let mut ledger = Ledger::new(&config);
+        let ids: Vec<_> = (0..40).map(|_| InstanceId::random()).collect();
+        let (mut admitted, mut denied) = (0, 0);
+        // A fixed walk over instances, nodes and steps: 7,919 is prime, so every pair comes up.
+        for step in 0..4_000_usize {
+            let number = step * 7_919;
+            let (id, node) = (ids[number % 40], &nodes[number / 40 % nodes.len()]);
+            let demand = Demand {
+                namespace: if number % 3 == 0 { "a" } else { "b" }.into(),
+                resources: Resources { cpus: (number % 5 + 1) as u64, memory: 64, disk: 1, disks: 1 },
+                tags: BTreeSet::new(),
+            };
+            match step / 40 % 4 {
+                0 | 1 if !ledger.promises.contains_key(&id) => match ledger.admit(id, node, &demand) {
+                    Ok(()) => admitted += 1,
+                    Err(_) => denied += 1,
+                },
+                2 => drop(ledger.start(id, node)),
+                3 if number % 2 == 0 => drop(ledger.begin_release(id)),
+                _ => ledger.release(id),
+            }
+            ledger.assert_exact();
+        }
+        assert!(admitted > 100 && denied > 100, "{admitted} admitted, {denied} denied");
+        ids.into_iter().for_each(|id| ledger.release(id));
+        assert_eq!((ledger.promises(), &ledger.claimed), (0, &HashMap::new()));
+        assert!(ledger.lines().all(|(_, promised, measured)| promised == measured && promised.cpus == 0));
+    }
+
+    /// A quota is not to hide behind a shortage that passes.
+    #[test]
+    fn a_claim_is_looked_at_first() {
+        let mut config =
+            ClusterConfig { enforce_claims: true, most_cpus: Some(0), ..ClusterConfig::default() };
+        config.claims.insert("a".into(), 0);
+        let mut ledger = Ledger::new(&config);
+        let resources = Resources { cpus: 1, ..Resources::default() };
+        let mut demand = Demand { namespace: "a".into(), resources, tags: BTreeSet::new() };
+        assert_eq!(ledger.admit(InstanceId::random(), "node-1", &demand), Err(Denial::Claim));
+        demand.namespace = "b".into();
+        assert_eq!(ledger.admit(InstanceId::random(), "node-1", &demand), Err(Denial::Cluster));
+    }
+}

@@ -14,6 +14,8 @@ pub(crate) struct ClusterStatus {
     pub(crate) held_at: Option<String>,
     /// Whether placed instances stay `creating`.
     pub(crate) starts_held: bool,
+    /// How many instances are recorded, creations that have not been answered yet among them.
+    pub(crate) records: usize,
     /// How many instances hold capacity: those that were deleted a moment ago among them.
     pub(crate) promises: usize,
     pub(crate) networks: Vec<NetworkStatus>,
@@ -45,6 +47,7 @@ impl Cluster {
             capacity_held: hold.is_some(),
             held_at: hold.and_then(|hold| hold.stage).map(|stage| stage.as_str().to_owned()),
             starts_held: *self.starts_held.borrow(),
+            records: self.records().len(),
             promises,
             networks,
         }

@@ -50,6 +50,7 @@ pub(crate) fn base() -> OpenApiRouter {
             "A token of `refusal-server token add`, or the development token.",
         ),
         ("access_token", HttpAuthScheme::Bearer, "From `POST /auth`."),
+        ("admin_token", HttpAuthScheme::Bearer, "The admin token, where the server was given one."),
     ] {
         let scheme = HttpBuilder::new().scheme(scheme).description(Some(description)).build();
         components.add_security_scheme(name, SecurityScheme::Http(scheme));
