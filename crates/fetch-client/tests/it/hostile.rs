@@ -74,6 +74,14 @@ async fn a_download_that_is_cut_off_again_and_again_says_how_much_came() {
 }
 
 #[tokio::test]
+async fn a_part_that_does_not_say_where_it_starts_is_refused() {
+    let hub = TestHub::start().await;
+    pushed_much(&hub).await;
+    hub.cheat(Download::Splices { at: 1 << 20 });
+    assert!(matches!(fault(clone_from(&hub).await), DownloadFault::Length { announced: 0, .. }));
+}
+
+#[tokio::test]
 async fn a_download_that_never_begins_is_not_asked_for_again() {
     let hub = TestHub::start().await;
     pushed_much(&hub).await;
