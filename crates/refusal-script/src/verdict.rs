@@ -187,7 +187,18 @@ pub enum Reason {
 impl Reason {
     /// An attempt after the first was seen in the case itself, so no other case need show it.
     fn needs_no_dependency(self) -> bool {
-        matches!(self, Self::Imprecise | Self::OwnBackoff | Self::FasterThanControl | Self::BrokeSilence)
+        matches!(
+            self,
+            Self::Imprecise
+                | Self::OwnBackoff
+                | Self::FasterThanControl
+                | Self::BrokeSilence
+                | Self::Early
+                | Self::TooManyAttempts
+                | Self::RequestChanged
+                | Self::InsideKnownWindow
+                | Self::Herd
+        )
     }
 
     /// The word used in JSON and in reports.

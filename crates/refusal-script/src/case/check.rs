@@ -113,6 +113,9 @@ impl Case {
         if self.request.deadline_s.is_some() != needs(Need::Deadline) {
             return Err(self.error("needs", "expected `deadline` exactly where request.deadline_s is given"));
         }
+        if self.request.cap_s.is_some() != needs(Need::Cap) {
+            return Err(self.error("needs", "expected `cap` exactly where request.cap_s is given"));
+        }
         if let Some(operations) = self.operations
             && !(2..=MOST_OPERATIONS).contains(&operations.count)
         {

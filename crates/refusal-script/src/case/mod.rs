@@ -174,6 +174,8 @@ pub enum Need {
     Redirects,
     /// Takes a deadline for the whole call.
     Deadline,
+    /// Takes the longest wait that it will accept.
+    Cap,
     /// Reads the same wall clock as the runner.
     SharedClock,
 }
@@ -198,11 +200,13 @@ pub struct Request {
     pub body_bytes: Option<u64>,
     /// The deadline for the whole call, in seconds.
     pub deadline_s: Option<u64>,
+    /// The longest single wait that the client may accept, in seconds.
+    pub cap_s: Option<u64>,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { method: "GET".to_owned(), body_bytes: None, deadline_s: None }
+        Self { method: "GET".to_owned(), body_bytes: None, deadline_s: None, cap_s: None }
     }
 }
 
