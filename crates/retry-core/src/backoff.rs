@@ -13,7 +13,7 @@ pub enum Schedule {
         /// The first wait, in milliseconds.
         base_millis: u64,
         /// What each further wait is multiplied with; at least 1.
-        factor: u32,
+        factor: u64,
         /// The largest wait, in milliseconds.
         cap_millis: u64,
     },
@@ -31,11 +31,27 @@ impl Schedule {
                 let mut steps = attempts.saturating_sub(1);
                 // Stops at the cap, at zero and at factor 1, so that no number of attempts makes it slow.
                 while steps > 0 && millis < cap_millis && millis > 0 && factor > 1 {
-                    millis = millis.saturating_mul(factor as u64);
+                    millis = millis.saturating_mul(factor);
                     steps = steps.wrapping_sub(1);
                 }
                 if millis < cap_millis { millis } else { cap_millis }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Schedule;
+    use crate::time::LARGEST;
+
+    /// W5, T3: a factor is a number like any other and is not cut to fewer bits than the rest.
+    #[test]
+    fn a_factor_beyond_32_bits_is_multiplied_in_full() {
+        let factor = 1 << 40;
+        let schedule = Schedule::Exponential { base_millis: 3, factor, cap_millis: LARGEST };
+        assert_eq!(schedule.millis_after(1), 3);
+        assert_eq!(schedule.millis_after(2), 3 * factor);
+        assert_eq!(schedule.millis_after(3), LARGEST);
     }
 }

@@ -118,7 +118,7 @@ impl<T> OrNone<T> {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Backoff {
     Constant { ms: u64 },
-    Exponential { base_ms: u64, factor: u32, cap_ms: u64 },
+    Exponential { base_ms: u64, factor: u64, cap_ms: u64 },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -79,6 +79,8 @@ pub struct LogicalRequest {
     asked: Asked,
     planned: Option<Monotonic>,
     first_told: Option<Monotonic>,
+    /// What the refusal that ended the request told, which holds it when it is resumed.
+    told_at_stop: Option<Monotonic>,
     stopped: Option<Stop>,
 }
 
@@ -112,6 +114,7 @@ impl LogicalRequest {
             asked: Asked::Nothing,
             planned: None,
             first_told: None,
+            told_at_stop: None,
             stopped: None,
         }
     }
@@ -143,7 +146,7 @@ impl LogicalRequest {
             return Step::Stop(stop);
         }
         let planned = self.planned.unwrap_or(now).max(now);
-        let until = match window {
+        let until = match window.max(self.told_at_stop) {
             Some(closed_until) if closed_until > now => match self.released_at(closed_until, now) {
                 Ok(released) => planned.max(released),
                 Err(stop) => return Step::Stop(stop),
@@ -159,6 +162,7 @@ impl LogicalRequest {
         self.waited = self.waited.saturating_add(now.since(self.idle_since));
         self.idle_since = now;
         self.planned = None;
+        self.told_at_stop = None;
         let timeout = now.after_millis(self.policy.attempt_timeout_millis);
         let abandon_at = match self.deadline {
             Some(deadline) if deadline > now => timeout.min(deadline),
@@ -197,6 +201,7 @@ impl LogicalRequest {
                 Decision::Wait(wait)
             }
             Err(refused) => {
+                self.told_at_stop = self.told(asked, received, now);
                 let possible_at = asked.millis().map(|millis| received.after_millis(millis));
                 Decision::Stop(self.stop_because(refused, possible_at, now))
             }
@@ -214,6 +219,21 @@ impl LogicalRequest {
         self.idle_since = now;
         let possible_at = self.planned;
         self.stop_because(Refused::because(reason), possible_at, now)
+    }
+
+    /// Takes up a request again that had ended: another layer around this one sends it once more.
+    ///
+    /// Clock, budget and attempts go on where they were (B4). Until the instant that the last refusal told,
+    /// it is held as by a window; under [`Policy::first_deadline`] by the instant that was told first,
+    /// while that is live (E2).
+    pub fn resume(&mut self) {
+        self.stopped = None;
+    }
+
+    /// Whether the request has ended without a success.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// The policy that decides.
@@ -375,6 +395,17 @@ impl LogicalRequest {
             }
             _ => (scheduled, Applied::NONE.with(source)),
         }
+    }
+
+    /// The instant that a refusal told, for a request that ends with it: after floor and, where hints are
+    /// clamped, ceiling.
+    fn told(&mut self, asked: Asked, received: Monotonic, now: Monotonic) -> Option<Monotonic> {
+        let hint = asked.millis()?.max(self.policy.floor_millis);
+        let millis = match self.policy.over_ceiling {
+            OverCeiling::GiveUp => hint,
+            OverCeiling::Clamp => hint.min(self.policy.ceiling_millis),
+        };
+        Some(self.hold_first_deadline(received.after_millis(millis), now))
     }
 
     /// E2: while the instant first told is live, a further refusal cannot move it out.

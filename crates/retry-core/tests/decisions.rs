@@ -499,6 +499,48 @@ fn the_first_deadline_is_cut_to_the_hard_stop() {
     assert_eq!(wait.until, at(10_000));
 }
 
+/// E2, F16, F37: another layer sends it again; clock and first instant stay, a spent budget skips the wait.
+#[test]
+fn a_resumed_request_keeps_its_clock_and_its_first_instant() {
+    let policy = built(profiles::ALKHTTP.to_builder().max_attempts(Some(1)).jitter(Jitter::NONE));
+    let mut request = LogicalRequest::new(&policy, Replay::Always, at(0));
+    request.begin(at(0));
+    let Decision::Stop(stop) = request.end(&refused(429, "4"), at(0), at(0), &mut NoRandom) else { panic!() };
+    assert_eq!(stop.reason, Reason::AttemptsExhausted);
+    assert!(request.is_stopped());
+
+    request.resume();
+    assert_eq!(request.poll(at(100), None), Step::Wait(at(4_000)));
+    request.begin(at(3_000));
+    request.end(&refused(429, "300"), at(3_000), at(3_000), &mut NoRandom);
+    request.resume();
+    assert_eq!(request.poll(at(3_100), None), Step::Wait(at(4_000)));
+    request.begin(at(4_000));
+    request.end(&refused(429, "300"), at(4_000), at(4_000), &mut NoRandom);
+    request.resume();
+    assert_eq!(request.poll(at(4_100), None), Step::Wait(at(10_000)));
+    assert_eq!(request.poll(at(10_000), None), Step::Attempt);
+    request.begin(at(10_000));
+    request.end(&refused(429, "300"), at(10_000), at(10_000), &mut NoRandom);
+    request.resume();
+    assert_eq!(request.poll(at(10_001), None), Step::Attempt);
+}
+
+/// The law of the two bounds: a policy that gives up does not go early for another layer either.
+#[test]
+fn a_resumed_request_that_gives_up_is_never_early() {
+    let mut request = LogicalRequest::new(&profiles::RECOMMENDED, Replay::Always, at(0));
+    request.begin(at(0));
+    request.end(&refused(429, "200"), at(0), at(0), &mut NoRandom);
+    request.resume();
+    assert_eq!(request.poll(at(100), None), Step::Wait(at(200_000)));
+    request.begin(at(200_000));
+    request.end(&refused(429, "200"), at(200_000), at(200_000), &mut NoRandom);
+    request.resume();
+    let Step::Stop(stop) = request.poll(at(200_001), None) else { panic!() };
+    assert_eq!((stop.reason, stop.attempts), (Reason::WindowTooFar, 2));
+}
+
 /// E7: a live window of others holds even the first attempt; a free one does not.
 #[test]
 fn a_live_window_holds_every_attempt() {

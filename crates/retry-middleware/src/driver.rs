@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use retry_core::{Decision, LogicalRequest, Monotonic, Outcome, Random, Reason, Step, Stop};
 use tokio::select;
+use tracing::{Instrument as _, Span, debug, debug_span, field};
 
 use crate::clock::Clock;
 use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
@@ -83,7 +84,28 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
     /// When `cancel` completes, the end is immediate, in a wait and in an attempt (B7);
     /// [`std::future::pending`] never does. Dropping the returned future is safe at any point: nothing more
     /// is sent and nothing is reported.
+    ///
+    /// Everything happens in a tracing span `logical_request`, whose fields say at the end how many
+    /// attempts were made, how long was waited in milliseconds, and why it stopped; each decision to wait is
+    /// an event.
     pub async fn run<X: Exchange>(
+        &mut self,
+        request: &mut LogicalRequest,
+        exchange: &mut X,
+        cancel: impl Future<Output = ()> + Send,
+    ) -> Finished<X::Answer, X::Error> {
+        let span = debug_span!(
+            "logical_request",
+            attempts = field::Empty,
+            waited_ms = field::Empty,
+            stop = field::Empty
+        );
+        let finished = self.run_untraced(request, exchange, cancel).instrument(span.clone()).await;
+        record(&span, &finished);
+        finished
+    }
+
+    async fn run_untraced<X: Exchange>(
         &mut self,
         request: &mut LogicalRequest,
         exchange: &mut X,
@@ -128,7 +150,8 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
             match decision {
                 Decision::Done => return last.finished(request, None),
                 Decision::Stop(stop) => return last.finished(request, Some(stop)),
-                Decision::Wait(_) => {
+                Decision::Wait(wait) => {
+                    debug!(%wait, hint = %outcome.hint().raw(), "refused");
                     if let Some(answer) = &mut last.answer {
                         select! {
                             biased;
@@ -144,6 +167,17 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
     fn cancelled<A, E>(&self, request: &mut LogicalRequest, last: Last<A, E>) -> Finished<A, E> {
         let stop = request.stop(Reason::Cancelled, self.clock.monotonic());
         last.finished(request, Some(stop))
+    }
+}
+
+fn record<A, E>(span: &Span, finished: &Finished<A, E>) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("attempts", finished.attempts);
+    span.record("waited_ms", u64::try_from(finished.waited.as_millis()).unwrap_or(u64::MAX));
+    if let Some(stop) = &finished.stop {
+        span.record("stop", stop.reason.name());
     }
 }
 

@@ -1,0 +1,77 @@
+//! The command line of `conformance`.
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+
+use crate::{Questions, answer_lines};
+
+/// The exit code for wrong usage, and for a failure of the suite itself.
+const USAGE_OR_HARNESS: u8 = 2;
+
+/// Asks clients, policies and other implementations what they make of "come back later".
+///
+/// Exits with 0 where all is well, 1 where a client broke a promise, 2 on wrong usage or a failure of the
+/// suite itself, 3 where nothing failed but something stayed open.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer questions, one JSON object a line on standard input, until it ends
+    ///
+    /// Answers come in order, one line each; a line that is no valid question is answered with
+    /// {"error":"…"}. They are flushed whenever no further input is waiting, so that a partner may ask one
+    /// question at a time.
+    Decide,
+    /// Print random questions for comparing two answerers, many of them near the edges of the rules
+    Questions(QuestionsArguments),
+}
+
+#[derive(Debug, Args)]
+struct QuestionsArguments {
+    /// How many questions
+    #[arg(long, default_value_t = 20_000)]
+    count: usize,
+    /// Where the random numbers begin: the same seed prints the same questions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Runs the program on the arguments of this process, and returns its exit code.
+pub fn main() -> ExitCode {
+    match Cli::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("conformance: {error:#}");
+            ExitCode::from(USAGE_OR_HARNESS)
+        }
+    }
+}
+
+impl Command {
+    fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Decide => {
+                answer_lines(io::stdin().lock(), io::stdout().lock()).context("cannot answer questions")
+            }
+            Self::Questions(arguments) => arguments.print().context("cannot print questions"),
+        }
+    }
+}
+
+impl QuestionsArguments {
+    fn print(&self) -> io::Result<()> {
+        let mut output = BufWriter::new(io::stdout().lock());
+        for question in Questions::from_seed(self.seed).take(self.count) {
+            writeln!(output, "{question}")?;
+        }
+        output.flush()
+    }
+}

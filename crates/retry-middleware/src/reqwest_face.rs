@@ -1,0 +1,214 @@
+//! The face for `reqwest-middleware` (feature `reqwest`).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::Extensions;
+use reqwest::{Body, Request, Response, ResponseBuilderExt as _, Url};
+use reqwest_middleware::{Error, Middleware, Next};
+use retry_core::{Attempt, Closed, Monotonic, Policy, Verdict};
+
+use crate::clock::{Clock, SystemClock};
+use crate::driver::{Driver, Silent};
+use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
+use crate::key::{Destination, Key};
+use crate::random::ThreadRandom;
+use crate::refusals::{Refusals, Unasked, conclude, read_marker};
+use crate::refused_body::RetryBody;
+use crate::shared_request::SharedRequest;
+
+/// Waits refusals out for a reqwest client.
+///
+/// ```no_run
+/// use retry_middleware::{RetryMiddleware, client_builder};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = reqwest_middleware::ClientBuilder::new(client_builder().build()?)
+///     .with(RetryMiddleware::new(retry_core::profiles::RECOMMENDED))
+///     .build();
+/// let response = client.get("http://example.com/").send().await?;
+/// # Ok(()) }
+/// ```
+///
+/// A refusal that is not waited out comes back as `Ok(response)`, with a [`Report`](crate::Report) in its
+/// extensions. `Err` is only for what has no response: [`Unasked`], and transport errors.
+///
+/// A client that follows redirects itself enters this middleware once: where A redirects to B, what B asked
+/// is recorded under B and never holds A, but the hop to B cannot be held. Build the client with
+/// [`redirect::Policy::none`](reqwest::redirect::Policy::none) and follow redirects above this middleware
+/// where that matters.
+pub struct RetryMiddleware {
+    refusals: Refusals,
+}
+
+/// A builder of clients that leave all retrying to this crate: reqwest repeats nothing by itself.
+pub fn client_builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder().retry(reqwest::retry::never())
+}
+
+impl RetryMiddleware {
+    /// Waits under `policy`.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self { refusals: Refusals::new(policy) }
+    }
+
+    /// Shares windows by the caller's own keys instead of [`Key::of`].
+    #[must_use]
+    pub fn with_key(self, key: impl Fn(&Destination<'_>) -> Key + Send + Sync + 'static) -> Self {
+        Self { refusals: self.refusals.with_key(Arc::new(key)) }
+    }
+}
+
+#[async_trait]
+impl Middleware for RetryMiddleware {
+    async fn handle(
+        &self,
+        request: Request,
+        extensions: &mut Extensions,
+        next: Next<'_>,
+    ) -> reqwest_middleware::Result<Response> {
+        let place = extensions.get_or_insert_default::<SharedRequest>().clone();
+        let mut call = Call::new(&self.refusals, request, extensions, next);
+        let mut loan =
+            place.lend(|| self.refusals.begin(call.template.method(), call.only.is_some(), call.extensions));
+        let mut driver = Driver { clock: SystemClock, random: ThreadRandom, observer: Silent };
+        let finished = driver.run(loan.request(), &mut call, std::future::pending()).await;
+        conclude(finished, Response::extensions_mut, || call.closed(SystemClock.monotonic()))
+    }
+}
+
+/// One logical request on its way through the middleware.
+struct Call<'a> {
+    refusals: &'a Refusals,
+    /// The request as it came; without its body where that is in `only`.
+    template: Request,
+    /// The only request that can be sent, because its body cannot be produced again.
+    only: Option<Request>,
+    extensions: &'a mut Extensions,
+    next: Next<'a>,
+    /// What this request's own refusals recorded, which does not hold it (E7).
+    recorded: Option<Monotonic>,
+}
+
+impl<'a> Call<'a> {
+    fn new(refusals: &'a Refusals, request: Request, extensions: &'a mut Extensions, next: Next<'a>) -> Self {
+        let once = request.body().is_some_and(|body| body.as_bytes().is_none());
+        let (template, only) = if once {
+            let mut head = Request::new(request.method().clone(), request.url().clone());
+            head.headers_mut().clone_from(request.headers());
+            (head, Some(request))
+        } else {
+            (request, None)
+        };
+        Self { refusals, template, only, extensions, next, recorded: None }
+    }
+
+    fn closed(&self, now: Monotonic) -> Option<(Key, Closed)> {
+        self.refusals.window(&self.destination(self.template.url()), now)
+    }
+
+    fn destination<'u>(&'u self, url: &'u Url) -> Destination<'u> {
+        Destination {
+            scheme: url.scheme(),
+            host: url.host_str().unwrap_or_default(),
+            port: url.port_or_known_default().unwrap_or_default(),
+            path: url.path(),
+            headers: self.template.headers(),
+        }
+    }
+
+    fn request(&mut self) -> Request {
+        let only = self.only.take();
+        only.or_else(|| self.template.try_clone())
+            .expect("a body that cannot be cloned is in `only`, and such a request is sent once")
+    }
+}
+
+impl Exchange for Call<'_> {
+    type Answer = Response;
+    type Error = Error;
+
+    async fn attempt(&mut self, attempt: Attempt) -> Attempted<Response, Error> {
+        let request = self.request();
+        let mut response = match self.next.clone().run(request, self.extensions).await {
+            Ok(response) => response,
+            Err(error) => return Attempted::Unanswered { fate: fate_of(&error), error },
+        };
+        let received = SystemClock.monotonic();
+        let status = response.status().as_u16();
+        let destination = self.destination(response.url());
+        let (hint, recorded) =
+            self.refusals.read_head(status, response.headers(), &destination, attempt.started, received);
+        self.recorded = recorded.or(self.recorded);
+        let mut verdict = Verdict::Unmarked;
+        if self.refusals.needs_marker(status) {
+            let (url, mut looked_into) = take_apart(response);
+            verdict = read_marker(&mut looked_into).await;
+            response = put_together(url, looked_into);
+        }
+        Attempted::Answered { status, hint, verdict, received, answer: response }
+    }
+
+    fn window(&self, now: Monotonic) -> Option<Monotonic> {
+        let not_before = self.closed(now)?.1.not_before;
+        (Some(not_before) != self.recorded).then_some(not_before)
+    }
+
+    async fn settle(&mut self, answer: &mut Response) {
+        let emptied = Response::from(http::Response::new(Body::default()));
+        let (url, mut refusal) = take_apart(std::mem::replace(answer, emptied));
+        refusal.body_mut().drain(&SystemClock).await;
+        *answer = put_together(url, refusal);
+    }
+}
+
+fn take_apart(response: Response) -> (Url, http::Response<RetryBody<Body>>) {
+    let url = response.url().clone();
+    (url, http::Response::<Body>::from(response).map(RetryBody::new))
+}
+
+fn put_together(url: Url, response: http::Response<RetryBody<Body>>) -> Response {
+    let (parts, body) = response.into_parts();
+    let mut whole = http::Response::builder()
+        .url(url)
+        .body(Body::wrap(body))
+        .expect("a builder that was given a URL only does not fail");
+    *whole.status_mut() = parts.status;
+    *whole.version_mut() = parts.version;
+    *whole.headers_mut() = parts.headers;
+    whole.extensions_mut().extend(parts.extensions);
+    whole.into()
+}
+
+/// Whether an attempt that ended with this error can have been processed (C6).
+fn fate_of(error: &Error) -> Fate {
+    let Error::Reqwest(error) = error else { return Fate::Lost };
+    if error.is_connect() || error.is_builder() {
+        return Fate::NotSent;
+    }
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            let refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
+            // reqwest repeats after a GOAWAY without an error, whose stream the server did not process.
+            let excluded =
+                error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR);
+            return if refused || excluded { Fate::NotSent } else { Fate::Lost };
+        }
+        cause = error.source();
+    }
+    Fate::Lost
+}
+
+impl From<AttemptTimedOut> for Error {
+    fn from(error: AttemptTimedOut) -> Self {
+        Self::middleware(error)
+    }
+}
+
+impl From<Unasked> for Error {
+    fn from(error: Unasked) -> Self {
+        Self::middleware(error)
+    }
+}

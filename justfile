@@ -1,0 +1,49 @@
+# Every task of this repository. `just` lists them.
+
+_list:
+    @just --list --unsorted
+
+# The main job: push, be refused, wait, clone.
+demo *arguments:
+    cargo run --release -p e2e --bin demo -- {{ arguments }}
+
+# The inner loop.
+test *arguments:
+    cargo nextest run {{ arguments }}
+
+fmt:
+    cargo fmt --all
+
+clippy:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# What runs on a clean checkout.
+ci:
+    bash .ci/run
+
+# Licences, sources and duplicate versions of what we depend on.
+deny:
+    cargo deny check bans licenses sources
+
+# Every law with ten thousand cases.
+laws:
+    PROPTEST_CASES=10000 cargo nextest run -p retry-core --all-features
+
+# Fuzzes each target for half a minute. Needs a nightly toolchain and `cargo install cargo-fuzz`.
+fuzz-smoke seconds="30":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for target in $(cargo +nightly fuzz list); do
+        cargo +nightly fuzz run "$target" -- -max_total_time={{ seconds }} -rss_limit_mb=2048
+    done
+
+# Undefined behaviour and leaks, on fewer cases.
+miri:
+    PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p retry-core
+
+# Mutates retry-core; survivors belong into docs/mutants.md with their reason.
+mutants *arguments:
+    cargo mutants -p retry-core {{ arguments }}
