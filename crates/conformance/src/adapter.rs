@@ -134,12 +134,8 @@ impl Adapter {
     /// Why a case is none for this client, if it is not.
     #[must_use]
     pub fn unsupported(&self, case: &Case) -> Option<String> {
-        let missing: Vec<String> = case
-            .needs
-            .iter()
-            .filter(|need| !self.supports.contains(need))
-            .map(|need| format!("{need:?}").to_lowercase())
-            .collect();
+        let missing: Vec<String> =
+            case.needs.iter().filter(|need| !self.supports.contains(need)).map(need_name).collect();
         if !missing.is_empty() {
             return Some(format!(
                 "the case needs {}, which the adapter does not claim",
@@ -152,6 +148,11 @@ impl Adapter {
         (claimed != alternative.when)
             .then(|| format!("the case is for clients that are {}; this one is {claimed}", alternative.when))
     }
+}
+
+/// The word of the case files.
+fn need_name(need: &Need) -> String {
+    serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned()
 }
 
 /// The exit code of a client that cannot do what a case needs.

@@ -89,6 +89,7 @@ fn a_control_has_no_hint_in_any_spelling() {
         {"raw_head": "HTTP/1.1 503\r\nA: b\r\nretry-after : 1\r\n\t2\r\nC: d\r\n\r\n"}
     ]);
     let control = Case::from_json(&case.to_string()).unwrap().without_hint();
+    assert_eq!(control.check(), Ok(()));
     assert_eq!(control.script[0].headers.len(), 1);
     assert_eq!(control.script[0].promise, None);
     assert_eq!(control.script[1].raw_head.as_deref(), Some("HTTP/1.1 503\r\nA: b\r\nC: d\r\n\r\n"));

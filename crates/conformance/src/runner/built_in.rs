@@ -99,7 +99,10 @@ impl BuiltIn {
             }
             Self::NeverRetries => shared.refused(&target).await.map_or(0, |_| REFUSED),
             Self::TightLoop => {
-                while shared.refused(&target).await.is_some() {}
+                while shared.refused(&target).await.is_some() {
+                    // A connection that is refused at once never waits, and so could not be ended.
+                    tokio::task::yield_now().await;
+                }
                 0
             }
             Self::Hangs => {

@@ -110,11 +110,21 @@ async fn one(client: &Client, case: &Case, settings: &Settings, room: &Semaphore
         }
         let control = case.without_hint();
         let Played { trace, .. } = observe::play(client, &control, settings, room).await;
-        Some(gaps_us(&control, &trace))
+        let problem = trace.events.iter().find_map(|event| match event {
+            Event::End { harness_error, .. } => harness_error.clone(),
+            _ => None,
+        });
+        Some(match problem {
+            Some(problem) => Err(format!("the control: {problem}")),
+            None => Ok(gaps_us(&control, &trace)),
+        })
     };
     let (Played { mut trace, complaint }, gaps) = tokio::join!(played, control);
     if let Some(gaps_us) = gaps {
-        trace.events.push(Event::Control { gaps_us });
+        match gaps_us {
+            Ok(gaps_us) => trace.events.push(Event::Control { gaps_us }),
+            Err(problem) => trace.events.push(Event::End { at_us: 0, harness_error: Some(problem) }),
+        }
     }
     let verdict = judge(case, &trace);
     result(verdict, trace.events, complaint)

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use refusal_script::{Case, ExitMeaning, Server, Trace, Until};
+use refusal_script::{Case, ExitMeaning, Progress, Server, Trace, Until};
 use tempfile::NamedTempFile;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -50,8 +50,9 @@ pub(super) async fn play(client: &Client, case: &Case, settings: &Settings, room
         Some(Ended { code, signal, meaning }) => server.record_exit(code, signal, meaning),
         None => server.record_exit(None, None, ExitMeaning::EndedByRunner),
     }
-    let trace = server.stop().await;
+    // The client first: one that loops would go on against a port that nobody listens on.
     let complaint = running.end().await;
+    let trace = server.stop().await;
     Played { trace, complaint: Some(complaint).filter(|complaint| !complaint.is_empty()) }
 }
 
@@ -63,17 +64,18 @@ fn harness_error(problem: String) -> Played {
 /// Ends when the case has been watched for long enough.
 async fn observation(case: &Case, server: &Server) {
     let mut progress = server.progress();
-    let contact = progress.wait_for(|progress| progress.first_contact_us.is_some());
+    // What `wait_for` returns locks the server's progress; none of it is kept.
+    let contact = async { drop(progress.wait_for(|progress| progress.first_contact_us.is_some()).await) };
     if tokio::time::timeout(LONGEST_BEFORE_CONTACT, contact).await.is_err() {
         return;
     }
     let window = tokio::time::sleep(Duration::from_millis(case.observe.window_ms));
     let until_script_end = case.observe.until == Until::ScriptEnd;
-    let enough =
-        progress.wait_for(|progress| progress.flooded || (until_script_end && progress.script_ended));
+    let is_enough = |progress: &Progress| progress.flooded || (until_script_end && progress.script_ended);
+    let enough = async { drop(progress.wait_for(is_enough).await) };
     tokio::select! {
         () = window => {}
-        _ = enough => tokio::time::sleep(SETTLE).await,
+        () = enough => tokio::time::sleep(SETTLE).await,
     }
 }
 

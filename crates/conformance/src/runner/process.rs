@@ -16,6 +16,8 @@ use refusal_script::{Case, ExitMeaning};
 
 /// How much of what a client complains about is kept: the end of it.
 const COMPLAINT: usize = 2 * 1_024;
+/// How long what a client has written is waited for once it is gone.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -75,7 +77,9 @@ impl Process {
         self.group.kill();
         // Killed, or gone already.
         let _ = self.child.wait().await;
-        self.complaint.await.unwrap_or_default()
+        // Whoever left the group may still hold the other end.
+        let complaint = tokio::time::timeout(LAST_WORDS, self.complaint).await;
+        complaint.ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 

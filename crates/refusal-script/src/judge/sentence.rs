@@ -8,6 +8,9 @@ pub(super) fn seconds(us: u64) -> String {
 
 /// A stated time: as many decimals as it has, at most three.
 pub(super) fn exactly(us: u64) -> String {
+    if us == u64::MAX {
+        return format!("more than {} s", u64::MAX / 1_000_000);
+    }
     let text = format!("{:.3}", f64_seconds(us));
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
