@@ -82,5 +82,8 @@ fn a_trace_from_elsewhere_is_judged() {
     let output = conformance(&["judge", trace.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     let verdict = String::from_utf8(output.stdout).unwrap();
-    assert!(verdict.contains("attempt 2 arrived 1.00 s after the refusal; it was asked to wait 2 s"), "{verdict}");
+    assert!(
+        verdict.contains("attempt 2 arrived 1.00 s after the refusal; it was asked to wait 2 s"),
+        "{verdict}"
+    );
 }

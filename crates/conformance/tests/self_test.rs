@@ -19,7 +19,10 @@ async fn each_case_tells_the_five_clients_apart_as_it_says() {
         let (_, case) = suite.cases.iter().find(|(_, case)| case.id == result.case).unwrap();
         let expected = case.self_test.each().into_iter().find(|(name, _)| *name == result.client).unwrap().1;
         if result.verdict.kind != expected {
-            wrong.push(format!("{} {}: expected {expected}, came {}", result.client, result.case, result.verdict));
+            wrong.push(format!(
+                "{} {}: expected {expected}, came {}",
+                result.client, result.case, result.verdict
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -40,9 +43,15 @@ async fn each_case_tells_the_five_clients_apart_as_it_says() {
     report.write_lines(&mut lines).unwrap();
     let text = String::from_utf8(lines).unwrap();
     assert_eq!(Report::from_lines(&text).unwrap(), report, "JSON lines hold all of a report");
-    assert_eq!(Report::merged(vec![report.clone(), report.clone()]).unwrap().results.len(), report.results.len());
+    assert_eq!(
+        Report::merged(vec![report.clone(), report.clone()]).unwrap().results.len(),
+        report.results.len()
+    );
     let page = html(&report).unwrap();
-    assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("src="), "one file, no script");
+    assert!(
+        page.contains("<svg") && !page.contains("<script") && !page.contains("src="),
+        "one file, no script"
+    );
     assert!(junit(&report).unwrap().contains("<testsuite name=\"perfect\""));
 }
 
@@ -75,8 +84,10 @@ fn the_cases_are_as_their_schema_says() {
     for entry in std::fs::read_dir(&directory).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "json") && !path.ends_with("schema.json") {
-            let errors: Vec<String> =
-                schema.iter_errors(&read(&path)).map(|error| format!("{error} at {}", error.instance_path())).collect();
+            let errors: Vec<String> = schema
+                .iter_errors(&read(&path))
+                .map(|error| format!("{error} at {}", error.instance_path()))
+                .collect();
             assert!(errors.is_empty(), "{}: {}", path.display(), errors.join("\n"));
         }
     }

@@ -86,7 +86,7 @@ enum Refused {
 
 /// A client that runs, of either kind.
 enum Running {
-    Process { process: Process, _body: Option<NamedTempFile> },
+    Process { process: Box<Process>, _body: Option<NamedTempFile> },
     Task(JoinHandle<i32>),
 }
 
@@ -99,7 +99,7 @@ impl Running {
                 let path = body.as_ref().map(|file| file.path().to_owned());
                 let values = values(case, server.urls(), path, settings);
                 let process = Process::start(adapter, case, &values).map_err(Refused::Client)?;
-                Ok(Self::Process { process, _body: body })
+                Ok(Self::Process { process: Box::new(process), _body: body })
             }
         }
     }
