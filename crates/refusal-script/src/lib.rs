@@ -2,7 +2,7 @@
 //!
 //! - A [`Case`] is data: a script of refusals, the promise each of them makes, and what is expected.
 //! - A [`Server`] plays a case on a raw socket, byte for byte, and records a [`Trace`].
-//! - [`judge`] is one pure function from a case and a trace to a [`Verdict`].
+//! - [`judge()`] is one pure function from a case and a trace to a [`Verdict`].
 //!
 //! The crate does not read `Retry-After`: a case states its promise itself (`not_before_ms`), so that no
 //! client is ever graded by somebody's parser. It starts no client either; whoever uses a [`Server`]

@@ -3,9 +3,10 @@
 use refusal_script::{Case, Event};
 
 /// The width of the picture, in its own units.
-pub(super) const WIDTH: f64 = 720.0;
-const LEFT: f64 = 12.0;
-const RIGHT: f64 = 708.0;
+/// That of a small screen, so that its text stays legible there.
+pub(super) const WIDTH: f64 = 380.0;
+const LEFT: f64 = 10.0;
+const RIGHT: f64 = 370.0;
 /// What is drawn of a flood: the rest would be one block of colour.
 const MOST_TICKS: usize = 200;
 
