@@ -41,6 +41,9 @@ impl Process {
         let line = values.command(adapter)?;
         let (program, arguments) = line.split_first().context("expected a command, came nothing")?;
         let mut command = Command::new(program);
+        for variable in ["RAC_BODY_FILE", "RAC_DEADLINE_S", "RAC_CAP_S"] {
+            command.env_remove(variable);
+        }
         command.args(arguments).envs(values.environment()).envs(&adapter.environment).envs(&case.environment);
         // A proxy would answer in the server's place.
         for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
