@@ -6,7 +6,12 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
+mod run;
+mod suite;
+
 use crate::{Questions, answer_lines};
+use run::RunArguments;
+use suite::{DiffArguments, JudgeArguments, ListArguments, MatrixArguments, OneCase, ServeArguments};
 
 /// The exit code for wrong usage, and for a failure of the suite itself.
 const USAGE_OR_HARNESS: u8 = 2;
@@ -32,6 +37,20 @@ enum Command {
     Decide,
     /// Print random questions for comparing two answerers, many of them near the edges of the rules
     Questions(QuestionsArguments),
+    /// Point clients at scripted servers and judge them by when their requests arrive
+    Run(Box<RunArguments>),
+    /// List the cases, or the adapters
+    List(ListArguments),
+    /// Explain a case: what it plays and what it expects
+    Explain(OneCase),
+    /// Play one case until Ctrl-C, and print what arrives
+    Serve(ServeArguments),
+    /// Judge a trace from elsewhere: JSON lines on standard input or in a file
+    Judge(JudgeArguments),
+    /// Make one report of several results
+    Matrix(MatrixArguments),
+    /// Say what changed between two results; exits with 1 where a client does worse
+    Diff(DiffArguments),
 }
 
 #[derive(Debug, Args)]
@@ -47,7 +66,7 @@ struct QuestionsArguments {
 /// Runs the program on the arguments of this process, and returns its exit code.
 pub fn main() -> ExitCode {
     match Cli::parse().command.run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("conformance: {error:#}");
             ExitCode::from(USAGE_OR_HARNESS)
@@ -56,12 +75,23 @@ pub fn main() -> ExitCode {
 }
 
 impl Command {
-    fn run(self) -> anyhow::Result<()> {
+    fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Decide => {
-                answer_lines(io::stdin().lock(), io::stdout().lock()).context("cannot answer questions")
+                answer_lines(io::stdin().lock(), io::stdout().lock()).context("cannot answer questions")?;
+                Ok(ExitCode::SUCCESS)
             }
-            Self::Questions(arguments) => arguments.print().context("cannot print questions"),
+            Self::Questions(arguments) => {
+                arguments.print().context("cannot print questions")?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Run(arguments) => arguments.run(),
+            Self::List(arguments) => arguments.run(),
+            Self::Explain(arguments) => arguments.explain(),
+            Self::Serve(arguments) => arguments.run(),
+            Self::Judge(arguments) => arguments.run(),
+            Self::Matrix(arguments) => arguments.run(),
+            Self::Diff(arguments) => arguments.run(),
         }
     }
 }

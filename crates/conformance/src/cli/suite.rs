@@ -1,0 +1,216 @@
+//! The subcommands that run no client: `list`, `explain`, `serve`, `judge`, `matrix`, `diff`.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use refusal_script::{Event, Server, Trace, VerdictKind, judge};
+
+use super::run::{AdapterPlace, exit_code, write_reports};
+use crate::adapter::Adapter;
+use crate::report::{Difference, Outcome, Report, explain, outcome, tree};
+use crate::suite::Suite;
+
+#[derive(Debug, Args)]
+pub(super) struct CasesArguments {
+    /// A directory of cases instead of those that the program carries
+    #[arg(long, value_name = "DIR")]
+    cases: Option<PathBuf>,
+}
+
+impl CasesArguments {
+    pub(super) fn suite(&self) -> anyhow::Result<Suite> {
+        match &self.cases {
+            Some(directory) => Suite::read(directory),
+            None => Suite::carried(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArguments {
+    /// The adapters instead of the cases
+    #[arg(long)]
+    adapters_only: bool,
+    #[command(flatten)]
+    places: AdapterPlace,
+    #[command(flatten)]
+    cases: CasesArguments,
+}
+
+impl ListArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut text = String::new();
+        if self.adapters_only {
+            for name in Adapter::names(&self.places.adapters)? {
+                let adapter = Adapter::read(&self.places.adapters, &name)?;
+                text.push_str(&format!("{name:<16} {}\n", adapter.title));
+            }
+        } else {
+            for (group, case) in self.cases.suite()?.cases {
+                let quick = if case.quick { "quick" } else { "" };
+                let level = format!("{:?}", case.level).to_lowercase();
+                text.push_str(&format!("{:<30} {level:<8} {quick:<6} {group:<11} {}\n", case.id, case.title));
+            }
+        }
+        print(&text)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OneCase {
+    /// The case's id
+    id: String,
+    #[command(flatten)]
+    cases: CasesArguments,
+}
+
+impl OneCase {
+    pub(super) fn explain(self) -> anyhow::Result<ExitCode> {
+        print(&explain(self.cases.suite()?.case(&self.id)?))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArguments {
+    #[command(flatten)]
+    case: OneCase,
+    /// The address to listen on
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: std::net::SocketAddr,
+}
+
+impl ServeArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let suite = self.case.cases.suite()?;
+        let case = suite.case(&self.case.id)?.clone();
+        let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+        let trace = runtime.block_on(async {
+            let server = Server::start_on(case.clone(), self.listen).await?;
+            for url in server.urls() {
+                eprintln!("{url}");
+            }
+            let mut progress = server.progress();
+            let mut printed = 0;
+            loop {
+                for event in server.events_from(printed) {
+                    printed += 1;
+                    if !matches!(event, Event::Lag { .. }) {
+                        print(&format!("{}\n", event.to_json()))?;
+                    }
+                }
+                tokio::select! {
+                    changed = progress.changed() => changed.context("the server has ended")?,
+                    _ = tokio::signal::ctrl_c() => break,
+                }
+            }
+            anyhow::Ok(server.stop().await)
+        })?;
+        eprintln!("{}", judge(&case, &trace));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct JudgeArguments {
+    /// The trace; standard input if there is none. Its first event, `start`, names the case
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    cases: CasesArguments,
+}
+
+impl JudgeArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut text = String::new();
+        match &self.trace {
+            Some(path) => text = read(path)?,
+            None => {
+                std::io::stdin().read_to_string(&mut text).context("cannot read the trace")?;
+            }
+        }
+        let trace = Trace::from_json_lines(&text)?;
+        let named = trace.events.iter().find_map(|event| match event {
+            Event::Start { case, .. } => Some(case.as_str()),
+            _ => None,
+        });
+        let suite = self.cases.suite()?;
+        let verdict = judge(
+            suite.case(named.context("expected an event `start` that names the case, came none")?)?,
+            &trace,
+        );
+        print(&format!("{}\n", serde_json::to_string(&verdict).context("cannot write the verdict")?))?;
+        Ok(exit_code(match verdict.kind {
+            VerdictKind::Fail | VerdictKind::Crash | VerdictKind::NoContact => Outcome::Failed,
+            VerdictKind::HarnessError => Outcome::Harness,
+            VerdictKind::Inconclusive => Outcome::Inconclusive,
+            _ => Outcome::Fine,
+        }))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MatrixArguments {
+    /// Results as JSON lines, of `conformance run --jsonl`
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+    /// Write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the report as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// A failed `should` counts like a failed `must`
+    #[arg(long)]
+    strict: bool,
+}
+
+impl MatrixArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let reports = self.results.iter().map(|path| report(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let editions: Vec<&str> = reports.iter().map(|report| report.run.edition.as_str()).collect();
+        ensure!(
+            editions.windows(2).all(|pair| pair.first() == pair.last()),
+            "expected results of one edition, came {}",
+            editions.join(", ")
+        );
+        let merged = Report::merged(reports).context("expected at least one result")?;
+        if self.html.is_none() && self.junit.is_none() {
+            print(&tree(&merged))?;
+        }
+        write_reports(&merged, None, self.html.as_deref(), self.junit.as_deref())?;
+        Ok(exit_code(outcome(&merged, self.strict)))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArguments {
+    /// The result before
+    old: PathBuf,
+    /// The result now
+    new: PathBuf,
+}
+
+impl DiffArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let differences = Difference::between(&report(&self.old)?, &report(&self.new)?);
+        let lines: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
+        print(&lines)?;
+        let worse = differences.iter().any(Difference::is_regression);
+        Ok(exit_code(if worse { Outcome::Failed } else { Outcome::Fine }))
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn report(path: &Path) -> anyhow::Result<Report> {
+    Report::from_lines(&read(path)?).with_context(|| path.display().to_string())
+}
+
+fn print(text: &str) -> anyhow::Result<ExitCode> {
+    std::io::stdout().write_all(text.as_bytes()).context("cannot print")?;
+    Ok(ExitCode::SUCCESS)
+}

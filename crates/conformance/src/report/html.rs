@@ -1,0 +1,195 @@
+//! One HTML file: the matrix of clients and cases, and a timeline behind each cell.
+
+use anyhow::Context as _;
+use askama::Template;
+use refusal_script::{Event, Level, VerdictKind};
+
+use super::summary::tallies;
+use super::timeline::{Timeline, WIDTH};
+use super::tree::{level_name, verdict_mark};
+use super::{ClientRecord, Report, ResultRecord};
+
+/// The heads that are shown of one run.
+const MOST_HEADS: usize = 12;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    report: &'a Report,
+    when: String,
+    columns: Vec<Column<'a>>,
+    rows: Vec<Row<'a>>,
+    details: Vec<Detail<'a>>,
+    legend: Vec<(VerdictKind, &'static str, &'static str)>,
+    width: f64,
+}
+
+struct Column<'a> {
+    client: &'a ClientRecord,
+    command: String,
+    tallies: Vec<String>,
+}
+
+struct Row<'a> {
+    group: Option<&'a str>,
+    id: &'a str,
+    title: &'a str,
+    level: &'static str,
+    cells: Vec<Option<Cell>>,
+}
+
+struct Cell {
+    anchor: String,
+    kind: VerdictKind,
+    mark: &'static str,
+    label: String,
+}
+
+struct Detail<'a> {
+    anchor: String,
+    client: &'a ClientRecord,
+    id: &'a str,
+    title: &'a str,
+    level: &'static str,
+    basis: &'a str,
+    result: &'a ResultRecord,
+    mark: &'static str,
+    timeline: Option<Timeline>,
+    heads: Vec<Head>,
+    unseen: usize,
+}
+
+struct Head {
+    caption: String,
+    text: String,
+}
+
+/// The whole page; it needs neither network nor script.
+///
+/// # Errors
+///
+/// A template that cannot be filled, which the tests of this crate rule out.
+pub fn html(report: &Report) -> anyhow::Result<String> {
+    let mut rows = Vec::new();
+    let mut details = Vec::new();
+    let mut group = "";
+    for (row, record) in report.cases.iter().enumerate() {
+        let case = &record.case;
+        let mut cells = Vec::new();
+        for (column, client) in report.clients.iter().enumerate() {
+            let Some(result) = report.result(&client.name, &case.id) else {
+                cells.push(None);
+                continue;
+            };
+            let anchor = format!("r{row}c{column}");
+            let (kind, mark) = (result.verdict.kind, verdict_mark(result.verdict.kind));
+            let label = format!("{} in {}: {}", client.name, case.id, result.verdict);
+            cells.push(Some(Cell { anchor: anchor.clone(), kind, mark, label }));
+            let (heads, unseen) = heads(result);
+            details.push(Detail {
+                anchor,
+                client,
+                id: &case.id,
+                title: &case.title,
+                level: level_name(case.level),
+                basis: case.spec.as_deref().or(case.why.as_deref()).unwrap_or_default(),
+                result,
+                mark,
+                timeline: Timeline::of(case, &result.trace),
+                heads,
+                unseen,
+            });
+        }
+        let new_group = (record.group != group).then_some(record.group.as_str());
+        group = &record.group;
+        rows.push(Row {
+            group: new_group,
+            id: &case.id,
+            title: &case.title,
+            level: level_name(case.level),
+            cells,
+        });
+    }
+    let page = Page {
+        report,
+        when: when(report.run.started_unix_ms),
+        columns: report.clients.iter().map(|client| column(report, client)).collect(),
+        rows,
+        details,
+        legend: legend(),
+        width: WIDTH,
+    };
+    page.render().context("cannot write the report as HTML")
+}
+
+fn column<'a>(report: &Report, client: &'a ClientRecord) -> Column<'a> {
+    let words = |(level, tally): (Level, super::Tally)| {
+        format!(
+            "{}: {} of {} witnessed, {} vacuous",
+            level_name(level),
+            tally.passed,
+            tally.witnessed,
+            tally.vacuous
+        )
+    };
+    let tallies = tallies(report, &client.name).into_iter().map(words).collect();
+    Column { client, command: client.command.join(" "), tallies }
+}
+
+fn heads(result: &ResultRecord) -> (Vec<Head>, usize) {
+    let mut heads = Vec::new();
+    let mut start_us = None;
+    for event in &result.trace {
+        match event {
+            Event::Arrival { at_us, method, target, headers, .. } => {
+                let start_us = *start_us.get_or_insert(*at_us);
+                let fields: String =
+                    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+                heads.push(Head {
+                    caption: format!("{} request", at(*at_us, start_us)),
+                    text: format!("{method} {target} HTTP/1.1\n{fields}"),
+                });
+            }
+            Event::Answer { at_us, head, .. } => heads.push(Head {
+                caption: format!("{} answer", at(*at_us, start_us.unwrap_or(*at_us))),
+                text: if head.is_empty() { "(no answer)".to_owned() } else { head.replace("\r\n", "\n") },
+            }),
+            _ => {}
+        }
+    }
+    let unseen = heads.len().saturating_sub(MOST_HEADS);
+    heads.truncate(MOST_HEADS);
+    (heads, unseen)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn at(us: u64, start_us: u64) -> String {
+    format!("{:.3} s", us.saturating_sub(start_us) as f64 / 1_000_000.0)
+}
+
+fn when(unix_ms: u64) -> String {
+    let seconds = i64::try_from(unix_ms / 1_000).unwrap_or(i64::MAX);
+    let date = retry_core::HttpDate::format(retry_core::UnixTime::from_seconds(seconds));
+    date.map_or_else(String::new, |date| String::from_utf8_lossy(&date).into_owned())
+}
+
+fn legend() -> Vec<(VerdictKind, &'static str, &'static str)> {
+    use VerdictKind as Kind;
+    [
+        (Kind::Pass, "as asked"),
+        (Kind::PassBounded, "right for as long as it was watched"),
+        (Kind::Fail, "proven wrong"),
+        (Kind::Suboptimal, "not wrong, and not as good as it could be"),
+        (Kind::Vacuous, "never retried, so nothing was shown"),
+        (Kind::Coincident, "its own backoff is as slow, so nothing was shown"),
+        (Kind::Info, "reported, not graded"),
+        (Kind::Unsupported, "the client cannot do what the case needs"),
+        (Kind::Blocked, "a case that this one rests on did not come about"),
+        (Kind::Crash, "the client broke"),
+        (Kind::NoContact, "no request came"),
+        (Kind::Inconclusive, "too close to the runner's own lag"),
+        (Kind::HarnessError, "the runner's fault"),
+    ]
+    .map(|(kind, words)| (kind, verdict_mark(kind), words))
+    .to_vec()
+}

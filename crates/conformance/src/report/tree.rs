@@ -1,0 +1,123 @@
+//! What a person reads in a terminal.
+
+use std::fmt::Write as _;
+
+use refusal_script::{Case, Level, VerdictKind};
+
+use super::summary::{is_stale, tallies};
+use super::{ClientRecord, Report};
+
+/// A sign for each verdict, so that no colour is needed to tell them apart.
+#[must_use]
+pub fn verdict_mark(kind: VerdictKind) -> &'static str {
+    match kind {
+        VerdictKind::Pass => "✓",
+        VerdictKind::PassBounded => "≥",
+        VerdictKind::Fail => "✗",
+        VerdictKind::Suboptimal => "~",
+        VerdictKind::Info => "i",
+        VerdictKind::Vacuous => "∅",
+        VerdictKind::Coincident => "=",
+        VerdictKind::Unsupported => "–",
+        VerdictKind::Blocked => "⊘",
+        VerdictKind::Crash => "†",
+        VerdictKind::NoContact => "?",
+        VerdictKind::Inconclusive => "≈",
+        VerdictKind::HarnessError => "!",
+    }
+}
+
+/// The tree of one report: clients, groups, cases.
+#[must_use]
+pub fn tree(report: &Report) -> String {
+    let mut text = String::new();
+    for client in &report.clients {
+        client_tree(&mut text, report, client);
+    }
+    text
+}
+
+/// Writing to a string does not fail, so the results of `write!` are of no interest below.
+fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
+    let _ = writeln!(text, "{}: {} ({})", client.name, client.title, client.version);
+    let mut group = "";
+    for record in &report.cases {
+        let Some(result) = report.result(&client.name, &record.case.id) else { continue };
+        if record.group != group {
+            group = &record.group;
+            let _ = writeln!(text, "  {group}");
+        }
+        let verdict = &result.verdict;
+        let _ = writeln!(
+            text,
+            "    {} {:<12} {:<8} {}  {}",
+            verdict_mark(verdict.kind),
+            verdict.kind,
+            level_name(record.case.level),
+            record.case.id,
+            verdict.sentence
+        );
+        for note in &verdict.notes {
+            let _ = writeln!(text, "        {note}");
+        }
+        match &result.known_failing {
+            Some(_) if is_stale(verdict.kind) => {
+                let _ = writeln!(text, "        listed as known to fail, and does not: the entry is stale");
+            }
+            Some(reason) => {
+                let _ = writeln!(text, "        known to fail: {reason}");
+            }
+            None => {}
+        }
+        let troubled =
+            matches!(verdict.kind, VerdictKind::Crash | VerdictKind::NoContact | VerdictKind::HarnessError);
+        if let Some(complaint) = result.complaint.as_ref().filter(|_| troubled) {
+            for line in complaint.lines().rev().take(3).collect::<Vec<_>>().into_iter().rev() {
+                let _ = writeln!(text, "        | {}", line.escape_debug());
+            }
+        }
+    }
+    for (level, tally) in tallies(report, &client.name) {
+        let _ = writeln!(
+            text,
+            "  {:<8} {} of {} witnessed, {} vacuous",
+            level_name(level),
+            tally.passed,
+            tally.witnessed,
+            tally.vacuous
+        );
+    }
+}
+
+/// A case in words, for somebody who wants to know what it does.
+#[must_use]
+pub fn explain(case: &Case) -> String {
+    let mut text = format!("{} (rev {}): {}\n", case.id, case.rev, case.title);
+    let _ = writeln!(text, "level: {}", level_name(case.level));
+    if let Some(spec) = &case.spec {
+        let _ = writeln!(text, "spec: {spec}");
+    }
+    if let Some(why) = &case.why {
+        let _ = writeln!(text, "why: {why}");
+    }
+    if !case.depends_on.is_empty() {
+        let _ = writeln!(text, "rests on: {}", case.depends_on.join(", "));
+    }
+    let _ = writeln!(text, "watched for at most {} ms from first contact", case.observe.window_ms);
+    if case.control {
+        let _ = writeln!(text, "played a second time without the field, to learn the client's own backoff");
+    }
+    let json = serde_json::to_string_pretty(case).unwrap_or_default();
+    let _ = writeln!(text, "\n{json}");
+    text
+}
+
+pub(super) fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Must => "must",
+        Level::Promise => "promise",
+        Level::Should => "should",
+        Level::Quality => "quality",
+        Level::Info => "info",
+    }
+}
