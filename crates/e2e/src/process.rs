@@ -166,6 +166,12 @@ impl Process {
         self.wait_for(PATIENCE)
     }
 
+    /// Whether it has ended, by itself or not.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.shared.state().status.is_some()
+    }
+
     /// What SIGINT or Ctrl-C does.
     pub fn interrupt(&self) {
         self.shared.signal(Signal::INT);

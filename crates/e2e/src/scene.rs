@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use rand::SeedableRng;
-use rand::rngs::StdRng;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -14,6 +12,7 @@ use crate::client::Client;
 use crate::hub::Hub;
 use crate::process::{OnLine, Process, Shared};
 use crate::program::Program;
+use crate::random::Random;
 use crate::raw_server::{Answer, RawServer, Request};
 use crate::tap::Tap;
 use crate::trace::{Exchange, Trace};
@@ -70,8 +69,16 @@ impl Scene {
 
     /// Bytes and choices that are the same for each run with the same seed.
     #[must_use]
-    pub fn random(&self) -> StdRng {
-        StdRng::seed_from_u64(self.seed)
+    pub fn random(&self) -> Random {
+        Random::new(self.seed)
+    }
+
+    /// The folder that all paths of the scene lie in.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        let cast = self.cast.lock().unwrap_or_else(PoisonError::into_inner);
+        // After its end a scene is of no use, and neither is its folder.
+        cast.folder.as_ref().map_or(Path::new("ended"), TempDir::path).to_owned()
     }
 
     /// A path in the scene's folder where nothing is yet.
@@ -156,12 +163,6 @@ impl Scene {
 
     fn note(&self, trace: &Trace) {
         self.cast.lock().unwrap_or_else(PoisonError::into_inner).traces.push(trace.clone());
-    }
-
-    fn folder(&self) -> PathBuf {
-        let cast = self.cast.lock().unwrap_or_else(PoisonError::into_inner);
-        // After its end a scene is of no use, and neither is its folder.
-        cast.folder.as_ref().map_or(Path::new("ended"), TempDir::path).to_owned()
     }
 }
 

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rand::Rng;
+
+use crate::random::Random;
 
 /// What a path in a [`Tree`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +148,7 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn write_random_file(path: &Path, length: u64, mode: u32, random: &mut impl Rng) -> anyhow::Result<()> {
+pub fn write_random_file(path: &Path, length: u64, mode: u32, random: &mut Random) -> anyhow::Result<()> {
     let mut write = || -> io::Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -157,7 +158,7 @@ pub fn write_random_file(path: &Path, length: u64, mode: u32, random: &mut impl 
         let mut left = length;
         while left > 0 {
             let count = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
-            random.fill_bytes(&mut piece[..count]);
+            random.fill(&mut piece[..count]);
             file.write_all(&piece[..count])?;
             left -= count as u64;
         }

@@ -36,6 +36,7 @@ pub(crate) async fn download_pack(
     mut staging: Staging,
 ) -> Result<(Summary, Staging), Error> {
     let url = hub.address().presigned(&answer.url)?;
+    staging.check_fits(answer.size)?;
     let (sender, receiver) = mpsc::channel(PIECES_IN_FLIGHT);
     let cancel = session.cancel().clone();
     let decoding = spawn_blocking(move || {
@@ -115,15 +116,19 @@ async fn transfer(
 }
 
 /// What the head says about the length of the whole pack.
+///
+/// A part that does not say that it starts where the last one ended would splice the pack wrongly: whatever length
+/// it announces, it is as good as none.
 fn announced_length(response: &Response, began_at: u64) -> Option<u64> {
-    if response.status() == StatusCode::PARTIAL_CONTENT {
-        let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
-        let (place, whole) = range.strip_prefix("bytes ")?.split_once('/')?;
-        let (start, _) = place.split_once('-')?;
-        // A range that starts elsewhere would splice the pack wrongly: its length is as good as a lie.
-        return if start.parse() == Ok(began_at) { whole.parse().ok() } else { Some(0) };
+    if response.status() != StatusCode::PARTIAL_CONTENT {
+        return response.content_length();
     }
-    response.content_length()
+    let range = response.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
+    let parts = range.and_then(|range| range.strip_prefix("bytes ")?.split_once('/'));
+    match parts {
+        Some((place, whole)) if place.starts_with(&format!("{began_at}-")) => whole.parse().ok(),
+        _ => Some(0),
+    }
 }
 
 /// Reads what comes through the channel; its end is the end of the pack.

@@ -90,6 +90,16 @@ pub enum Error {
         /// The files.
         paths: Vec<RepositoryPath>,
     },
+    /// A move of a branch that an earlier process had begun cannot be completed.
+    #[error("an interrupted move of {branch} to {to} cannot be completed: {error}")]
+    Unfinished {
+        /// The branch.
+        branch: BranchName,
+        /// The commit that it was to move to.
+        to: Id,
+        /// Why.
+        error: Box<Error>,
+    },
     /// A symlink or a file stands where a directory of the repository belongs.
     #[error("{} is not a directory of this repository but a symlink or a file, and is not followed", .path.display())]
     NotFollowed {
@@ -166,7 +176,7 @@ pub enum Error {
         fault: DownloadFault,
     },
     /// The pack is refused.
-    #[error("the pack was refused: {0}")]
+    #[error("the pack was refused: {}", WithCauses(.0))]
     Pack(#[from] PackError),
     /// The pack, or this repository, lacks something that it leads to.
     #[error("{holder} leads to the {kind} {id}, which is missing")]
@@ -187,7 +197,7 @@ pub enum Error {
         reason: String,
     },
     /// The disk has less room than the pack needs.
-    #[error("the pack of {needed} bytes does not fit: the disk of {} has {free} bytes left", .path.display())]
+    #[error("the pack of {needed} bytes does not fit: {} has room for {free}", .path.display())]
     DiskFull {
         /// Where it was to be put.
         path: PathBuf,
@@ -248,6 +258,7 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         match self {
+            Self::Unfinished { error, .. } => error.class(),
             Self::Address { .. }
             | Self::Token
             | Self::BranchName(_)
@@ -394,6 +405,21 @@ impl fmt::Display for Listed<'_> {
             None | Some(0) => Ok(()),
             Some(more) => write!(formatter, " and {more} more"),
         }
+    }
+}
+
+/// An error and what caused it, in one line.
+struct WithCauses<'a>(&'a dyn std::error::Error);
+
+impl fmt::Display for WithCauses<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(inner) = cause {
+            write!(formatter, ": {inner}")?;
+            cause = inner.source();
+        }
+        Ok(())
     }
 }
 

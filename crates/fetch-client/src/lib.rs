@@ -1,15 +1,30 @@
 //! A client that comes back later: repositories over a hub that is asked again when it says so.
 //!
 //! The library reads no environment and prints nothing: settings are arguments, and who wants to show what
-//! happens implements [`Observer`]. Arguments, rendering and exit codes live in [`cli`].
+//! happens implements [`Observer`]. Arguments, rendering and exit codes live in the module `cli`, behind the feature of that
+//! name.
 //!
 //! * [`init`], [`clone`], [`fetch`], [`pull`], [`push`], [`status`], [`ls_remote`]: what a user asks for, each
 //!   under a [`Session`].
 //! * [`Repository`]: what is on disk, whole after a kill at any point.
-//! * [`resolve_retry_budget`]: how long refusals are waited out. Of a hub's requests only the one for a pack is ever repeated,
-//!   by the driver of `retry-middleware` under the profile `muse`.
+//! * [`resolve_retry_budget`]: how long refusals are waited out. Of a hub's requests only the one for a pack is
+//!   ever repeated, by the driver of `retry-middleware` under the profile `muse`.
 //! * [`Cluster`]: instances of a cluster. A creation that is refused for want of capacity is repeated only for
 //!   who asks for that, by the same driver under the profile `shakenfist`.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use fetch_client::{CloneRequest, Session, TransportSettings, clone};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let session = Session::new(TransportSettings::default()).with_retry_budget(Duration::from_secs(60));
+//! let address = "https://hub.example/me/work".parse()?;
+//! let report = clone(&session, &CloneRequest { address, target: None, branch: None }).await?;
+//! println!("{} after {} attempts", report.branch, report.spent.attempts);
+//! # Ok(())
+//! # }
+//! ```
 
 mod address;
 mod budget;

@@ -8,6 +8,19 @@
 //! it answers 507, and says at which [stage](Stage) and whether waiting helps; only then with a `Retry-After`.
 //!
 //! [`Server::bind`] starts it in this process; the program of the same name is a thin shell around it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), refusal_server::StartError> {
+//! use refusal_server::{Config, Secret, Server};
+//!
+//! let mut config = Config::new("data");
+//! config.dev_token = Some(Secret::new("only for this machine"));
+//! let server = Server::bind(config).await?;
+//! println!("push to {}/owner/slug", server.url());
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
 
 mod admin;
 mod app;

@@ -368,7 +368,7 @@ fn schedules_grow_from_their_base_and_saturate() {
     );
     let steady = Schedule::Exponential { base_millis: 5, factor: 1, cap_millis: 9 };
     assert_eq!(steady.millis_after(u32::MAX), 5);
-    let steep = Schedule::Exponential { base_millis: u64::MAX / 2, factor: u32::MAX, cap_millis: u64::MAX };
+    let steep = Schedule::Exponential { base_millis: u64::MAX / 2, factor: u64::MAX, cap_millis: u64::MAX };
     assert_eq!(steep.millis_after(u32::MAX), u64::MAX);
     let nothing = Schedule::Exponential { base_millis: 0, factor: 9, cap_millis: 9 };
     assert_eq!(nothing.millis_after(u32::MAX), 0);

@@ -25,6 +25,9 @@ use crate::transport::TransportSettings;
 /// The variable that holds the retry budget where no option does.
 const BUDGET_VARIABLE: &str = "MUSE_FETCH_RETRY_BUDGET_S";
 
+/// More than these nobody reads.
+const MOST_WARNINGS: usize = 20;
+
 /// Runs the command and returns its exit code.
 pub(super) fn run(arguments: Arguments) -> u8 {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -247,8 +250,11 @@ impl Program {
     }
 
     fn warn(&self, warnings: &[Warning]) {
-        for warning in warnings {
+        for warning in warnings.iter().take(MOST_WARNINGS) {
             self.console.line(&format!("⚠ {warning}"));
+        }
+        if let Some(more @ 1..) = warnings.len().checked_sub(MOST_WARNINGS) {
+            self.console.line(&format!("⚠ left out {more} more like these"));
         }
     }
 }

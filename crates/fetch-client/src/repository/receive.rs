@@ -5,7 +5,7 @@ use hub_protocol::{Commit, Id, Limits, PackSink, Snapshot, Summary, read_pack};
 use tokio_util::sync::CancellationToken;
 
 use super::staging::Staging;
-use crate::errors::{Error, IoContext};
+use crate::errors::Error;
 
 /// Reads a pack into `staging`; nothing of it is part of the store yet.
 ///
@@ -25,13 +25,8 @@ pub(crate) fn receive_pack(
 
 /// The default limits, and never more than the disk has room for: a pack may be tiny and unpack to terabytes.
 fn limits(staging: &Staging) -> Result<Limits, Error> {
-    let directory = staging.scratch(".");
-    let found = rustix::fs::statvfs(&directory)
-        .map_err(io::Error::from)
-        .while_doing("asking for the free space of", &directory)?;
-    let free = found.f_bavail.saturating_mul(found.f_frsize);
     let defaults = Limits::default();
-    Ok(Limits { bytes: defaults.bytes.min(free), ..defaults })
+    Ok(Limits { bytes: defaults.bytes.min(staging.free_space()?), ..defaults })
 }
 
 struct Receiver<'a> {

@@ -19,6 +19,9 @@ use crate::errors::{Error, IoContext};
 /// files; for 100,000 it is by far the cheaper one.
 const FLUSHED_ONE_BY_ONE: usize = 5_000;
 
+/// How much of a file is in memory at once: most files fit, and the processor's cache holds it.
+pub(super) const COPIED_AT_ONCE: usize = 128 * 1024;
+
 /// A directory of files that are not part of the store until [`Staging::settle`].
 ///
 /// Dropping it removes them. A process that is killed leaves its directory behind; the next one that takes the
@@ -34,6 +37,7 @@ pub(crate) struct Staging {
     commits: HashMap<Id, Links>,
     /// What the snapshots here lead to, each with one of those that do.
     needed: HashMap<Id, Id>,
+    buffer: Vec<u8>,
 }
 
 /// What a commit leads to.
@@ -73,6 +77,7 @@ impl Staging {
             snapshots: HashSet::new(),
             commits: HashMap::new(),
             needed: HashMap::new(),
+            buffer: Vec::new(),
         })
     }
 
@@ -82,6 +87,24 @@ impl Staging {
             snapshots: self.snapshots.len() as u64,
             commits: self.commits.len() as u64,
         }
+    }
+
+    /// How many bytes the disk has room for.
+    pub(crate) fn free_space(&self) -> Result<u64, Error> {
+        let path = self.directory.path();
+        let found = rustix::fs::statvfs(path)
+            .map_err(io::Error::from)
+            .while_doing("asking for the free space of", path)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
+    /// Refuses a pack that cannot fit: what is in it takes hardly ever less room than the pack itself.
+    pub(crate) fn check_fits(&self, needed: u64) -> Result<(), Error> {
+        let free = self.free_space()?;
+        if needed > free {
+            return Err(Error::DiskFull { path: self.layout.muse().to_owned(), needed, free });
+        }
+        Ok(())
     }
 
     /// A file in the staging directory for a purpose of the caller's.
@@ -112,26 +135,43 @@ impl Staging {
 
     /// Copies a file in, and says what its id is. Where the store has it already, nothing is kept.
     pub(crate) fn copy_object(&mut self, source: &mut impl Read) -> io::Result<Id> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(COPIED_AT_ONCE, 0);
+        let id = self.copy_object_through(&mut buffer, source);
+        self.buffer = buffer;
+        id
+    }
+
+    fn copy_object_through(&mut self, buffer: &mut [u8], source: &mut impl Read) -> io::Result<Id> {
+        let first = fill(source, buffer)?;
+        if first < buffer.len() {
+            // The whole file: its name is known before it is written, or it need not be written.
+            let id = Id::of(&buffer[..first]);
+            if !self.has_object(id) {
+                fs::write(self.object_path(id), &buffer[..first])?;
+                self.objects.insert(id);
+            }
+            return Ok(id);
+        }
         let unnamed = self.directory.path().join("unnamed");
         let mut file = File::create(&unnamed)?;
         let mut hasher = IdHasher::new();
-        let mut buffer = vec![0; 128 * 1024];
-        loop {
-            let count = match source.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            hasher.update(&buffer[..count]);
-            file.write_all(&buffer[..count])?;
+        let mut filled = first;
+        while filled > 0 {
+            hasher.update(&buffer[..filled]);
+            file.write_all(&buffer[..filled])?;
+            filled = fill(source, buffer)?;
         }
         let id = hasher.finish();
-        if !self.objects.contains(&id) && !self.store.has_object(id) {
+        if !self.has_object(id) {
             fs::rename(&unnamed, self.object_path(id))?;
             self.objects.insert(id);
         }
         Ok(id)
+    }
+
+    fn has_object(&self, id: Id) -> bool {
+        self.objects.contains(&id) || self.store.has_object(id)
     }
 
     pub(crate) fn put_snapshot(&mut self, snapshot: &Snapshot) -> Result<Id, Error> {
@@ -245,6 +285,20 @@ impl Staging {
         }
         ordered
     }
+}
+
+/// Reads until `buffer` is full or the source ends.
+pub(super) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 fn create_missing(directory: &Path) -> io::Result<()> {

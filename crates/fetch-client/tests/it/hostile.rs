@@ -74,6 +74,14 @@ async fn a_download_that_is_cut_off_again_and_again_says_how_much_came() {
 }
 
 #[tokio::test]
+async fn a_part_that_does_not_say_where_it_starts_is_refused() {
+    let hub = TestHub::start().await;
+    pushed_much(&hub).await;
+    hub.cheat(Download::Splices { at: 1 << 20 });
+    assert!(matches!(fault(clone_from(&hub).await), DownloadFault::Length { announced: 0, .. }));
+}
+
+#[tokio::test]
 async fn a_download_that_never_begins_is_not_asked_for_again() {
     let hub = TestHub::start().await;
     pushed_much(&hub).await;
@@ -158,19 +166,66 @@ async fn a_pack_that_lacks_what_it_leads_to_is_refused_and_the_hole_is_named() {
     assert_eq!(missing(clone_from(&hub).await), ("commit", parent));
 }
 
-/// F48: ten KiB that would unpack to gigabytes.
+/// A pack written by hand, record by record: what no honest writer would write.
+fn raw_pack(totals: [u64; 4], records: &[(u8, Id, &[u8])]) -> Vec<u8> {
+    let mut plain = vec![b'T'];
+    plain.extend(totals.iter().flat_map(|total| total.to_le_bytes()));
+    for (kind, id, content) in records {
+        plain.push(*kind);
+        plain.extend_from_slice(id.as_bytes());
+        plain.extend_from_slice(&(content.len() as u64).to_le_bytes());
+        plain.extend_from_slice(content);
+    }
+    plain.push(b'E');
+    let mut pack = b"\x89mpack\n\x01".to_vec();
+    pack.extend(zstd::encode_all(&plain[..], 3).expect("it compresses"));
+    let digest = Id::of(&pack);
+    pack.extend_from_slice(digest.as_bytes());
+    pack
+}
+
+async fn refused_pack(hub: &TestHub, pack: Vec<u8>) -> String {
+    hub.forge(pack);
+    match clone_from(hub).await {
+        Err(error @ Error::Pack(_)) => error.to_string(),
+        other => panic!("expected a refused pack, got {other:?}"),
+    }
+}
+
+/// F48
 #[tokio::test]
-async fn a_pack_that_would_fill_the_disk_is_refused() {
+async fn a_path_that_leaves_the_target_or_enters_muse_is_refused_and_named() {
     let hub = TestHub::start().await;
-    let zeros = vec![0_u8; 4 << 20];
-    let content = String::from_utf8(zeros.clone()).expect("zeros are text");
-    let (commit, snapshot) = commit_of(&[("zeros", &content)]);
-    hub.set_head("main", commit.id());
-    let mut bytes = pack([&commit], [&snapshot], [&zeros[..]]);
-    // The pack is cut inside its last frame and padded: what is left claims more than it holds.
-    bytes.truncate(bytes.len() - 40);
-    hub.forge(bytes);
-    assert!(matches!(clone_from(&hub).await, Err(Error::Pack(_))));
+    hub.set_head("main", Id::of("whatever"));
+    let object = Id::of("1");
+    let id = Id::of("a snapshot");
+    for path in
+        ["../../x", "/etc/passwd", ".muse/config.toml", ".MUSE/HEAD", "a/../b", "a\\u0000b", "nul", "a/./b"]
+    {
+        let json = format!("{{\"files\":{{\"{path}\":{{\"object\":\"{object}\"}}}}}}");
+        let words = refused_pack(&hub, raw_pack([0, 1, 1, 1], &[(b'S', id, json.as_bytes())])).await;
+        assert!(words.contains(&id.to_string()), "the entry is named: {words}");
+        let shown = path.replace("\\u0000", "\\0");
+        assert!(words.contains(&shown), "the path {shown} is named: {words}");
+    }
+}
+
+#[tokio::test]
+async fn an_object_under_a_false_name_is_refused_and_named() {
+    let hub = TestHub::start().await;
+    hub.set_head("main", Id::of("whatever"));
+    let claimed = Id::of("innocent");
+    let words = refused_pack(&hub, raw_pack([0, 0, 1, 4], &[(b'O', claimed, b"evil")])).await;
+    assert!(words.contains(&claimed.to_string()) && words.contains(&Id::of("evil").to_string()), "{words}");
+}
+
+/// F48: a few bytes that declare more than any disk holds.
+#[tokio::test]
+async fn a_pack_that_declares_more_than_the_disk_has_room_for_is_refused() {
+    let hub = TestHub::start().await;
+    hub.set_head("main", Id::of("whatever"));
+    let words = refused_pack(&hub, raw_pack([0, 0, 1, 1 << 62], &[])).await;
+    assert!(words.contains("at most"), "{words}");
 }
 
 #[tokio::test]

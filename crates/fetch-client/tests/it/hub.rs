@@ -41,6 +41,8 @@ pub(crate) enum Download {
     Whole,
     /// The connection closes after so many bytes; requests for a range are honoured if it says so.
     CutAt { at: usize, ranges: bool, times: usize },
+    /// The connection closes after so many bytes, and what follows is a part that does not say which.
+    Splices { at: usize },
     /// More bytes follow than were promised.
     Longer,
     /// One bit differs.
@@ -350,6 +352,8 @@ async fn download(State(hub): State<TestHub>, Path(id): Path<String>, headers: H
             let piece = pack.slice(start..(start + *at).min(whole));
             return cut(piece, start, whole);
         }
+        Download::Splices { at } if range.is_empty() => return cut(pack.slice(..*at), 0, whole),
+        Download::Splices { at } => return (StatusCode::PARTIAL_CONTENT, pack.slice(*at..)).into_response(),
         Download::Longer => {
             let longer = [&pack[..], b"more"].concat();
             // Without a length: what is announced truthfully is refused before its first byte.

@@ -238,3 +238,30 @@ async fn a_name_or_a_branch_that_is_missing_is_told() {
     let failed = pull(&session(), &pair.copy, &gone).await.expect_err("no branch");
     assert!(matches!(failed.error, Error::RemoteBranchMissing { .. }));
 }
+
+/// F49: the journal of a killed pull, found by the next command.
+#[tokio::test]
+async fn an_interrupted_pull_is_completed_by_the_next_command_and_overwrites_nothing() {
+    let pair = Pair::start().await;
+    let old = pair.work.head();
+    pair.push(|work| _ = work.write("README.md", "theirs").write("new", "1").remove(".hidden")).await;
+    fetch(&session(), &pair.copy, &origin()).await.expect("a fetch");
+    let new = pair.work.head();
+    // As if the pull had been killed after its first file.
+    let journal = format!("{{\"branch\":\"main\",\"from\":\"{old}\",\"to\":\"{new}\"}}");
+    fs::write(pair.copy.root().join(".muse/checkout.json"), journal).expect("writable");
+    pair.write("new", "1");
+
+    pair.write("README.md", "edited since");
+    let before = pair.state();
+    match status(&pair.copy) {
+        Err(Error::Unfinished { error, .. }) => assert!(matches!(*error, Error::WouldOverwrite { .. })),
+        other => panic!("expected an unfinished move, got {other:?}"),
+    }
+    assert_eq!(pair.state(), before);
+
+    pair.write("README.md", "# Work\n");
+    assert_eq!(status(&pair.copy).expect("a status").differences, Default::default());
+    assert_eq!(pair.copy.head(&main_branch()).expect("readable"), Some(new));
+    assert_eq!(files(pair.copy.root()), pair.work.files());
+}

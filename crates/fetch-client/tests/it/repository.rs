@@ -99,7 +99,7 @@ fn what_does_not_take_part_is_told() {
     left out link: it is a symlink
     left out pipe: it is neither a file nor a directory
     left out target: secrets and build folders are, unless .museignore has a line such as !target
-    left out: the path "bad:name" holds the character :, which is not allowed
+    left out: the path "bad:name" holds the character ':', which is not allowed
     "#);
 }
 

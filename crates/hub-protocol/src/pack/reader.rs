@@ -57,6 +57,54 @@ pub trait PackSink {
 
 /// Reads a pack from its first byte to its last and hands its content to `sink`, in bounded memory.
 ///
+/// # Examples
+///
+/// ```
+/// use std::io;
+///
+/// use hub_protocol::{Commit, Id, Limits, PackSink, PackWriter, Snapshot, Totals, read_pack};
+///
+/// /// Keeps the objects, and each of them only once it is known to be whole.
+/// #[derive(Default)]
+/// struct Objects {
+///     done: Vec<(Id, Vec<u8>)>,
+///     coming: Vec<u8>,
+/// }
+///
+/// impl PackSink for Objects {
+///     fn commit(&mut self, _: Id, _: Commit) -> io::Result<()> {
+///         Ok(())
+///     }
+///     fn snapshot(&mut self, _: Id, _: Snapshot) -> io::Result<()> {
+///         Ok(())
+///     }
+///     fn object_begin(&mut self, _: Id, _: u64) -> io::Result<()> {
+///         self.coming.clear();
+///         Ok(())
+///     }
+///     fn object_chunk(&mut self, chunk: &[u8]) -> io::Result<()> {
+///         self.coming.extend_from_slice(chunk);
+///         Ok(())
+///     }
+///     fn object_done(&mut self, id: Id) -> io::Result<()> {
+///         self.done.push((id, std::mem::take(&mut self.coming)));
+///         Ok(())
+///     }
+/// }
+///
+/// let content = b"come back later\n";
+/// let totals = Totals { objects: 1, bytes: content.len() as u64, ..Totals::default() };
+/// let mut writer = PackWriter::new(Vec::new(), totals)?;
+/// writer.object(Id::of(content), totals.bytes, &content[..])?;
+/// let (pack, written) = writer.finish()?;
+///
+/// let mut objects = Objects::default();
+/// let read = read_pack(&pack[..], &Limits::default(), &mut objects)?;
+/// assert_eq!(read.mpack_id, written.mpack_id);
+/// assert_eq!(objects.done, [(Id::of(content), content.to_vec())]);
+/// # Ok::<(), hub_protocol::PackError>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`PackError`] names the first entry that is wrong, unreadable or beyond `limits`.

@@ -148,7 +148,7 @@ async fn retry(
             match found {
                 None => Err(Failure::NotFound(format!("there is no job `{shown}`")).into()),
                 Some(JobState::Failed) => hub.database.read(|transaction| {
-                    let jobs = transaction.open_table(crate::hub::JOBS).map_err(StoreError::from)?;
+                    let jobs = transaction.open_table(crate::hub::JOBS)?;
                     queue::get(&jobs, &id)?
                         .ok_or_else(|| StoreError::Damaged(format!("the job {id} is gone")).into())
                 }),

@@ -113,10 +113,10 @@ fn check(request: &FetchRequest) -> Result<(), Failure> {
 /// Whether the question can be answered now. Not indexed wins over not ready.
 fn assess(hub: &Hub, question: &Question) -> Result<Plan, Refused> {
     hub.database.read(|transaction| {
-        let repositories = transaction.open_table(REPOSITORIES).map_err(StoreError::from)?;
+        let repositories = transaction.open_table(REPOSITORIES)?;
         let repository = hub.visible(&repositories, &question.name, question.authorised)?;
         let number = repository.number;
-        let commits = transaction.open_table(COMMITS).map_err(StoreError::from)?;
+        let commits = transaction.open_table(COMMITS)?;
         let is_known =
             |id: &Id| -> Result<bool, StoreError> { Ok(commits.get((number, id.as_bytes()))?.is_some()) };
         for want in &question.request.want {
@@ -136,7 +136,7 @@ fn assess(hub: &Hub, question: &Question) -> Result<Plan, Refused> {
         if question.request.have.is_empty() && is_prebuilding(transaction, &repository)? {
             return Err(MPackNotReady { retry_after: hub.config.retry_after_prebuild }.into());
         }
-        let heads = heads(&transaction.open_table(HEADS).map_err(StoreError::from)?, number)?;
+        let heads = heads(&transaction.open_table(HEADS)?, number)?;
         let key = PackKey::new(&repository, &question.request.want, &haves);
         Ok(Plan { repository, heads, haves, key })
     })
@@ -150,24 +150,24 @@ fn check_indexed(
     wants: &[Id],
     haves: &[Id],
 ) -> Result<(), Refused> {
-    let table = transaction.open_table(MISSING).map_err(StoreError::from)?;
+    let table = transaction.open_table(MISSING)?;
     if !any_of(&table, number)? {
         return Ok(());
     }
-    let commits = transaction.open_table(COMMITS).map_err(StoreError::from)?;
-    let snapshots = transaction.open_table(SNAPSHOTS).map_err(StoreError::from)?;
+    let commits = transaction.open_table(COMMITS)?;
+    let snapshots = transaction.open_table(SNAPSHOTS)?;
     let graph = History { repository: number, commits: &commits, snapshots: &snapshots };
     let mut missing = HashSet::new();
     for id in walk::contents(&graph, wants, haves)?.objects {
-        if table.get((number, id.as_bytes())).map_err(StoreError::from)?.is_some() {
+        if table.get((number, id.as_bytes()))?.is_some() {
             missing.insert(id);
         }
     }
     if missing.is_empty() {
         return Ok(());
     }
-    let jobs = transaction.open_table(JOBS).map_err(StoreError::from)?;
-    let pending = transaction.open_table(PENDING).map_err(StoreError::from)?;
+    let jobs = transaction.open_table(JOBS)?;
+    let pending = transaction.open_table(PENDING)?;
     let is_ours = |job: &super::jobs::Job| job.kind == JobKind::Index && job.repository_number == number;
     if queue::first(&jobs, &pending, is_ours)?.is_none() {
         // Nobody is working on it: a hint to come back would be a lie.

@@ -7,7 +7,7 @@ use hub_protocol::Refs;
 
 use super::Hub;
 use super::name::RepositoryName;
-use super::store::{HEADS, REPOSITORIES, StoreError, heads};
+use super::store::{HEADS, REPOSITORIES, heads};
 use crate::refusal::Refused;
 
 /// What kind of work the hub's repositories hold: plain files.
@@ -40,9 +40,9 @@ pub(super) async fn get(
         .blocking(move |hub| {
             let authorised = hub.tokens.admits(&headers);
             hub.database.read(|transaction| {
-                let repositories = transaction.open_table(REPOSITORIES).map_err(StoreError::from)?;
+                let repositories = transaction.open_table(REPOSITORIES)?;
                 let repository = hub.visible(&repositories, &name, authorised)?;
-                let table = transaction.open_table(HEADS).map_err(StoreError::from)?;
+                let table = transaction.open_table(HEADS)?;
                 let branch_heads = heads(&table, repository.number)?;
                 Ok::<_, Refused>(Refs {
                     repo_id: repository.repo_id,

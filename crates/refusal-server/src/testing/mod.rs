@@ -113,7 +113,7 @@ impl Client {
     /// Waits until `is_so` holds of the queue. Nothing rings for a test, so it looks again every few
     /// milliseconds, and gives up after a time that no job of a test comes near.
     pub(crate) async fn wait_for_jobs(&self, is_so: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let jobs = self.jobs().await;
             if is_so(&jobs) {
                 return jobs;

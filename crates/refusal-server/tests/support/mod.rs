@@ -132,7 +132,7 @@ impl Program {
 
     /// Looks at the queue again and again, and gives up after a time that no job of a test comes near.
     pub(crate) fn wait_for_jobs(&self, is_so: impl Fn(&[Value]) -> bool) {
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             let (_, listed) = self.get("/_admin/jobs");
             let listed: Value = serde_json::from_str(&listed).unwrap();
             if is_so(listed["jobs"].as_array().unwrap()) {

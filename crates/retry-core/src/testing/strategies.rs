@@ -258,7 +258,7 @@ fn schedule() -> impl Strategy<Value = Schedule> {
     let millis = || prop_oneof![4 => 0_u64..5_000, 1 => 0_u64..=LARGEST];
     prop_oneof![
         millis().prop_map(|millis| Schedule::Constant { millis }),
-        (millis(), prop_oneof![1_u32..4, 1..=u32::MAX], millis()).prop_map(
+        (millis(), prop_oneof![1_u64..4, 1..=LARGEST], millis()).prop_map(
             |(base_millis, factor, cap_millis)| Schedule::Exponential { base_millis, factor, cap_millis }
         ),
     ]

@@ -1,8 +1,8 @@
 //! The main job: a push, a clone that comes too early, both refusals, and a clone that is whole.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -64,7 +64,7 @@ pub(crate) fn run(page: &Arc<Page>, scene: &Scene, folder: &Path) -> anyhow::Res
     page.point(&format!(
         "The client never came back early: {}. It asked again only for the pack; the list of branches and the \
          download were asked for once.",
-        waits.join("; ")
+        told(&waits)
     ));
     page.point(
         "Nothing was lost in between: the folder of the clone was there from the first refusal on, and is removed \
@@ -80,8 +80,11 @@ fn push(page: &Page, scene: &Scene, source: &Source, url: &str) -> anyhow::Resul
     let message = "As it was when the demonstration began";
     let committed = client.run(&["commit", "--message", message])?;
     if committed.code() == Some(1) && committed.stderr.contains("nothing to commit") {
-        for line in committed.stderr.lines() {
+        for line in client.run(&["status"])?.stderr.lines() {
             page.quote(line);
+        }
+        for (path, why) in &source.left_out {
+            page.quote(&format!("{}: {why}", path.display()));
         }
         bail!("{} holds no file that a commit could hold", source.folder.display());
     }
@@ -105,15 +108,20 @@ fn watched(
 ) -> anyhow::Result<Tap> {
     let (page, release) = (Arc::clone(page), hub.releaser());
     let (target, was_there) = (target.to_owned(), Arc::clone(was_there));
+    let shown = Mutex::new(None);
     scene.tap(hub.address(), move |exchange| {
         if exchange.status() != Some(503) {
             return;
         }
         was_there.fetch_and(target.is_dir(), Ordering::SeqCst);
+        let stage = if exchange.text().contains("indexed") { JobKind::Index } else { JobKind::Prebuild };
+        if shown.lock().unwrap_or_else(PoisonError::into_inner).replace(stage) == Some(stage) {
+            page.event("the hub answered the same again");
+            return;
+        }
         page.event("the hub answered, word for word:");
         let head = exchange.answer.as_ref().map_or("", |head| head.text());
         page.quote(&format!("{head}\n\n{}", exchange.text()));
-        let stage = if exchange.text().contains("indexed") { JobKind::Index } else { JobKind::Prebuild };
         if let Err(error) = release(stage) {
             // The clone then waits in vain, and ends with the hub's refusal.
             page.event(&format!("the hub's work could not be released: {error:#}"));
@@ -140,8 +148,8 @@ fn clone(page: &Arc<Page>, scene: &Scene, url: &str, target: &Path) -> anyhow::R
     Ok(())
 }
 
-/// Checks what the reader is told to notice, and says how long each wait was.
-fn check(trace: &Trace) -> anyhow::Result<Vec<String>> {
+/// Checks what the reader is told to notice, and returns the waits.
+fn check(trace: &Trace) -> anyhow::Result<Vec<HonouredWait>> {
     let fetches = trace.fetches();
     let (last, refused) = fetches.split_last().context("expected a question for the pack")?;
     ensure!(last.status() == Some(200), "expected the last question to be answered:\n{}", trace.log());
@@ -161,9 +169,34 @@ fn check(trace: &Trace) -> anyhow::Result<Vec<String>> {
         let said: u64 = said.context("expected a Retry-After in seconds")?;
         let wait = next.arrived.saturating_sub(refusal.answered.context("expected a whole refusal")?);
         ensure!(wait >= Duration::from_secs(said), "told {said} s, the client came back after {wait:?}");
-        Ok(format!("told {said} s, it was back after {:.3} s", wait.as_secs_f64()))
+        Ok(HonouredWait { said, wait })
     });
     waits.collect()
+}
+
+/// What the hub said in seconds, and when the client was back.
+#[derive(Debug)]
+struct HonouredWait {
+    said: u64,
+    wait: Duration,
+}
+
+/// A few waits one by one, more of them by the shortest.
+fn told(waits: &[HonouredWait]) -> String {
+    let each = waits.iter().map(|HonouredWait { said, wait }| {
+        format!("told {said} s, it was back after {:.3} s", wait.as_secs_f64())
+    });
+    if waits.len() <= 4 {
+        return each.collect::<Vec<_>>().join("; ");
+    }
+    let early =
+        waits.iter().map(|HonouredWait { said, wait }| wait.saturating_sub(Duration::from_secs(*said)));
+    let least = early.min().unwrap_or_default();
+    format!(
+        "it waited {} times, each time longer than told, by {} ms at the least",
+        waits.len(),
+        least.as_millis()
+    )
 }
 
 /// The folder's name as the last part of an address.

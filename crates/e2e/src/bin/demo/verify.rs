@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -20,7 +20,7 @@ pub(crate) fn verify(page: &Page, source: &Source, clone: &Path, warnings: &str)
         match cloned.0.get(path) {
             Some(there) => found.compare(source, clone, path, (kind, there))?,
             None => match reason(source, path, warnings) {
-                Some(why) => found.left_out(&why, path),
+                Some((why, part)) => found.left_out(&why, part),
                 None => found.faults.push(format!("{} is missing, and nobody said why", path.display())),
             },
         }
@@ -39,8 +39,8 @@ struct Findings {
     files: usize,
     executables: usize,
     length: u64,
-    changed: Vec<PathBuf>,
-    left_out: BTreeMap<String, Vec<PathBuf>>,
+    changed: BTreeSet<PathBuf>,
+    left_out: BTreeMap<String, BTreeSet<PathBuf>>,
     faults: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Findings {
             }
         } else if is_same_as(&source.copy)? {
             // A log, say, that goes on being written: the clone holds what was committed.
-            self.changed.push(path.to_owned());
+            self.changed.insert(path.to_owned());
         } else {
             self.faults.push(format!("{} differs: {before:?} became {after:?}", path.display()));
         }
@@ -69,7 +69,7 @@ impl Findings {
     }
 
     fn left_out(&mut self, why: &str, path: &Path) {
-        self.left_out.entry(why.to_owned()).or_default().push(path.to_owned());
+        self.left_out.entry(why.to_owned()).or_default().insert(path.to_owned());
     }
 
     fn tell(self, page: &Page) -> anyhow::Result<()> {
@@ -105,7 +105,7 @@ impl Findings {
     }
 }
 
-fn listed(paths: &[PathBuf]) -> String {
+fn listed(paths: &BTreeSet<PathBuf>) -> String {
     let named: Vec<_> = paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
     match paths.len() - named.len() {
         0 => named.join(", "),
@@ -113,25 +113,29 @@ fn listed(paths: &[PathBuf]) -> String {
     }
 }
 
-/// Why `path` is not in the clone: the copying said so, or the client did, or a `.museignore` may have asked.
-fn reason(source: &Source, path: &Path, warnings: &str) -> Option<String> {
+/// Why `path` is not in the clone, and what was left out: the path, or a folder that it lies in. The copying said
+/// so, or the client did, or a `.museignore` may have asked.
+fn reason<'a>(source: &Source, path: &'a Path, warnings: &str) -> Option<(String, &'a Path)> {
+    let parts = || path.ancestors().filter(|part| !part.as_os_str().is_empty());
     let copying = source.left_out.iter().find(|(left_out, _)| left_out == path);
     if let Some((_, why)) = copying {
-        return Some(why.clone());
+        return Some((why.clone(), path));
     }
-    let client = path.ancestors().filter(|part| !part.as_os_str().is_empty()).find_map(|part| {
-        let shown = part.display().to_string();
-        warnings.lines().find_map(|line| {
-            let said = line.strip_prefix("⚠ left out")?;
-            match said.strip_prefix(&format!(" {shown}: ")) {
-                // The rest of the sentence tells how to take this one path back.
-                Some(why) => Some(why.split(", unless").next().unwrap_or(why).to_owned()),
-                None => (said.starts_with(": ") && said.contains(&format!("{shown:?}")))
-                    .then(|| "its name is one that not every system can hold".to_owned()),
-            }
-        })
-    });
-    let is_asked =
-        || path.ancestors().skip(1).any(|folder| source.tree.0.contains_key(&folder.join(".museignore")));
-    client.or_else(|| is_asked().then(|| "a .museignore asks for it".to_owned()))
+    let said = parts().find_map(|part| Some((warning(part, warnings)?, part)));
+    let is_asked = || parts().any(|part| source.tree.0.contains_key(&part.with_file_name(".museignore")));
+    said.or_else(|| is_asked().then(|| ("a .museignore asks for it".to_owned(), path)))
+}
+
+/// What the client said of `path`.
+fn warning(path: &Path, warnings: &str) -> Option<String> {
+    let shown = path.display().to_string();
+    warnings.lines().find_map(|line| {
+        let said = line.strip_prefix("⚠ left out")?;
+        match said.strip_prefix(&format!(" {shown}: ")) {
+            // The rest of the sentence tells how to take this one path back.
+            Some(why) => Some(why.split(", unless").next().unwrap_or(why).to_owned()),
+            None => (said.starts_with(": ") && said.contains(&format!("{shown:?}")))
+                .then(|| "its name is one that not every system can hold".to_owned()),
+        }
+    })
 }

@@ -2,9 +2,9 @@ use hub_protocol::Id;
 use tokio_util::sync::CancellationToken;
 
 use super::{Job, JobState, queue};
-use crate::hub::Hub;
 use crate::hub::packs::{Build, Built};
 use crate::hub::store::{HEADS, REPOSITORIES, Repository, StoreError, decode, heads};
+use crate::hub::{Hub, upload};
 
 /// Builds the pack of all heads for a client that has nothing. For a generation that is over it does nothing.
 pub(super) fn run(
@@ -33,5 +33,8 @@ pub(super) fn run(
         Built::Outdated => JobState::Superseded,
     };
     hub.database.write(|transaction| queue::finish(transaction, job, state, None))?;
+    if let Err(error) = upload::sweep(hub) {
+        tracing::warn!(%error, "could not remove old uploads");
+    }
     Ok(state)
 }

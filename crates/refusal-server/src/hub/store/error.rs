@@ -70,6 +70,12 @@ macro_rules! from_redb {
                 Self::Database(error.into())
             }
         }
+
+        impl From<redb::$error> for Refused {
+            fn from(error: redb::$error) -> Self {
+                StoreError::from(error).into()
+            }
+        }
     )*};
 }
 

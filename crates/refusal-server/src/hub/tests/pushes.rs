@@ -160,6 +160,39 @@ async fn an_object_of_another_repository_is_not_in_this_one() {
     server.push(&without.pack(pushed.head)).await.assert_status(422);
 }
 
+/// A new branch on an old commit needs no content: its pack is empty, and the same for each such push.
+#[tokio::test]
+async fn an_empty_pack_moves_branches_again_and_again() {
+    let server = TestServer::start(|_| {}).await;
+    let (history, pushed) = History::of_one_commit("content");
+    server.push(&pushed).await.assert_status(200);
+    for (branch, generation) in [("second", 2), ("third", 3)] {
+        let mut empty = History::default().pack(pushed.head);
+        empty.branch = branch;
+        assert_eq!(server.push(&empty).await.assert_status(200).json()["generation"], generation);
+        server.wait_for(super::PREBUILD, "done").await;
+    }
+    let answer = server.fetch(&[pushed.head], &[]).await;
+    let pack = server.get(answer.assert_status(200).json()["url"].as_str().unwrap()).await;
+    assert_eq!(History::read(&pack.body), history);
+}
+
+/// Clients keep branches as files: one cannot be the folder of another.
+#[tokio::test]
+async fn a_branch_that_would_be_the_folder_of_another_is_refused() {
+    let server = TestServer::start(|_| {}).await;
+    let (_, mut pushed) = History::of_one_commit("content");
+    for (branch, status) in [("a/b", 200), ("a", 409), ("a/b/c", 409), ("a/bc", 200), ("ab", 200)] {
+        pushed.branch = branch;
+        server.push(&pushed).await.assert_status(status);
+    }
+    pushed.branch = "a";
+    server.push(&pushed).await.assert(
+        409,
+        "the branches a and a/b cannot be beside each other: one would be the folder of the other",
+    );
+}
+
 #[tokio::test]
 async fn the_first_branch_that_is_pushed_is_what_clones_check_out() {
     let server = TestServer::start(|_| {}).await;

@@ -1,0 +1,67 @@
+//! The demonstration, with folders of all kinds.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::scene;
+
+fn demo(dir: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_demo")).arg("--dir").arg(dir).output().unwrap()
+}
+
+#[track_caller]
+fn refused(dir: &Path) -> String {
+    let output = demo(dir);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn it_shows_both_refusals_and_says_what_was_left_out_and_why() {
+    let scene = scene();
+    let folder = scene.new_folder("folder").unwrap();
+    fs::create_dir_all(folder.join("cache/deep")).unwrap();
+    fs::write(folder.join("cache/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
+    fs::write(folder.join("a.txt"), "content").unwrap();
+    fs::write(folder.join(".env"), "SECRET=1").unwrap();
+    fs::write(folder.join("skipped.log"), "noise").unwrap();
+    fs::write(folder.join(".museignore"), "*.log\n").unwrap();
+    fs::write(folder.join("CON"), "a name that Windows reserves").unwrap();
+    std::os::unix::fs::symlink("a.txt", folder.join("link")).unwrap();
+
+    let output = demo(&folder);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
+    for expected in [
+        "| Objects not yet indexed: 2 missing. Retry shortly.",
+        "| mpack not ready \u{2014} prebuild in progress. Retry shortly.",
+        "| retry-after: 2",
+        "| retry-after: 1",
+        "Left out, as it is a symlink: link.",
+        "Left out, as secrets and build folders are: .env.",
+        "Left out, as a .museignore asks for it: skipped.log.",
+        "Left out, as it is a cache, as its CACHEDIR.TAG says: cache.",
+        "Left out, as its name is one that not every system can hold: CON.",
+        "Peak memory:",
+    ] {
+        assert!(shown.contains(expected), "expected {expected:?} in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "a line is too long:\n{shown}");
+    assert!(!folder.join(".muse").exists(), "the reader's folder is only read");
+}
+
+#[test]
+fn a_folder_without_a_file_is_named() {
+    let scene = scene();
+    let folder = scene.new_folder("empty").unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
+    let told = refused(&folder);
+    assert!(told.contains(&format!("{} holds no file that a commit could hold", folder.display())), "{told}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let told = refused(Path::new("/nowhere/at/all"));
+    assert!(told.contains("could not find the folder /nowhere/at/all"), "{told}");
+}

@@ -1,0 +1,21 @@
+//! The pair of programs, as processes on real sockets in real time. Lower bounds are proven: instants are taken on
+//! the server's side, before an answer leaves and after a request has come. Upper bounds are generous.
+
+mod cli;
+mod crash;
+mod demo;
+mod fake_hub;
+mod faults;
+mod forge;
+mod hub;
+mod interrupts;
+mod lies;
+mod load;
+mod redacted;
+
+use e2e::Scene;
+
+/// A scene whose programs are this package's own binary.
+fn scene() -> Scene {
+    Scene::new(env!("CARGO_BIN_EXE_demo")).unwrap()
+}
