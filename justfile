@@ -47,3 +47,7 @@ miri:
 # Mutates retry-core; survivors belong into docs/mutants.md with their reason.
 mutants *arguments:
     cargo mutants -p retry-core {{ arguments }}
+
+# What retry-core costs beside its peers: instructions and nanoseconds.
+bench-core:
+    bash crates/retry-core/benches/run.sh

@@ -1,8 +1,9 @@
 //! The demonstration, with folders of all kinds.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::scene;
 
@@ -64,4 +65,26 @@ fn a_folder_without_a_file_is_named() {
 fn a_folder_that_is_not_there_is_named() {
     let told = refused(Path::new("/nowhere/at/all"));
     assert!(told.contains("could not find the folder /nowhere/at/all"), "{told}");
+}
+
+#[test]
+fn ctrl_c_ends_it_and_removes_what_it_made() {
+    let scene = scene();
+    let folder = scene.new_folder("folder").unwrap();
+    fs::write(folder.join("a.txt"), "content").unwrap();
+    let temporary = scene.new_folder("temporary").unwrap();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .arg("--dir")
+        .arg(&folder)
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut shown = BufReader::new(demo.stdout.take().unwrap()).lines();
+    assert!(shown.any(|line| line.unwrap().contains('⏳')), "the clone waits");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&demo), rustix::process::Signal::INT)
+        .unwrap();
+    let rest: Vec<_> = shown.map_while(Result::ok).collect();
+    assert_eq!(demo.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 }

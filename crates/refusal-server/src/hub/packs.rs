@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use hub_protocol::{Id, PackWriter, Summary, Totals};
+use hub_protocol::{Id, MAX_TTL_SECONDS, PackWriter, Summary, Totals};
 use redb::{ReadTransaction, ReadableTable};
 use tempfile::NamedTempFile;
 
@@ -16,8 +16,9 @@ use super::store::{
 };
 use super::walk::{Graph, contents};
 
-/// How long a pack that was just built is kept at the least, in seconds: until someone can have asked for it.
-const GRACE_SECONDS: u64 = 3_600;
+/// How long a pack that was just built is kept at the least, in seconds: as long as any URL lives. One that is
+/// built again takes the place of its older self, to which such a URL may lead.
+const GRACE_SECONDS: u64 = MAX_TTL_SECONDS as u64;
 
 /// What a pack is to hold.
 pub(super) struct Build<'a> {
@@ -112,9 +113,7 @@ impl Packs {
         let now = hub.clock.unix_seconds();
         let _guard = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let path = hub.files.pack(&pack.mpack_id);
-        files::land(file, &path)
-            .and_then(|()| files::keep_until(&path, now + GRACE_SECONDS))
-            .map_err(StoreError::file("could not finish a pack"))?;
+        files::land(file, &path, now + GRACE_SECONDS).map_err(StoreError::file("could not finish a pack"))?;
         let key = PackKey::new(build.repository, build.wants, build.haves);
         let built = hub.database.write(|transaction| {
             let repositories = transaction.open_table(REPOSITORIES)?;

@@ -201,6 +201,26 @@ through_both_faces! {
         assert_eq!(server.count(), 5);
     }
 
+    /// C2: a marker is looked for in 16 KiB and for two seconds; what lies beyond promises nothing, and the
+    /// body is handed on whole all the same.
+    async fn a_marker_beyond_its_bounds_is_no_marker<F: Face>() {
+        let padding = " ".repeat(17 * 1_024);
+        let long = format!("{padding}{{\"transient\":true}}");
+        let sent = long.clone();
+        let server = Responder::start(move |earlier, _| match earlier {
+            0 => Reply::new(507, "Retry-After: 1\r\n", &sent),
+            _ => Reply::raw("HTTP/1.1 507 x\r\nRetry-After: 1\r\nContent-Length: 18\r\n\r\n{")
+                .then(millis(2_500), "\"transient\":true}"),
+        }).await;
+        let client = F::new(recommended(|policy| policy));
+        let large = client.get(&server.url("/a")).await.unwrap();
+        assert_eq!((large.report.reason(), large.body.as_deref()), (Some(Reason::Unmarked), Ok(long.as_bytes())));
+        let slow = client.get(&server.url("/b")).await.unwrap();
+        assert_eq!(slow.report.reason(), Some(Reason::Unmarked));
+        assert_eq!(slow.body.as_deref(), Ok(br#"{"transient":true}"#.as_slice()));
+        assert_eq!(server.count(), 2);
+    }
+
     /// F24: the head decides; what is missing of the body changes nothing.
     async fn a_truncated_refusal_keeps_its_hint<F: Face>() {
         let server = Responder::start(|earlier, _| match earlier {

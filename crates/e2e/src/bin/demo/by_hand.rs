@@ -14,18 +14,23 @@ pub(crate) fn stay(page: &Page, hub: &Hub, repository: &str) -> anyhow::Result<(
     let (url, admin) = (hub.url(repository), hub.url("_admin/jobs"));
     page.heading("Go on by hand");
     page.say("The hub stays up until Ctrl-C. In another terminal, in the folder of this project:");
-    let kind = |kind: JobKind| format!("-H 'Content-Type: application/json' -d '{{\"kind\":\"{kind}\"}}'");
+    let prebuild = JobKind::Prebuild;
+    let client = "cargo run -q -p fetch-client --";
     for command in [
-        format!("cargo run -q -p fetch-client -- clone {url} /tmp/again"),
-        format!("curl -s {admin}"),
-        format!("curl -s {admin}/hold {}", kind(JobKind::Prebuild)),
-        format!("curl -s {admin}/release {}", kind(JobKind::Prebuild)),
+        format!("url={url}"),
+        format!("{client} clone $url /tmp/again"),
+        format!("curl -s {admin}/hold -d '{{\"kind\":\"{prebuild}\"}}'"),
+        "date > /tmp/again/now.txt".to_owned(),
+        format!("{client} -C /tmp/again commit -m now"),
+        format!("{client} -C /tmp/again push --token {TOKEN}"),
+        format!("{client} clone $url /tmp/later"),
+        format!("curl -s {admin}/release -d '{{}}'"),
     ] {
-        println!("    {command}");
+        page.command(&command);
     }
-    page.say(&format!(
-        "Commit something in /tmp/again and push it with --token {TOKEN}: while prebuilds are held, a new clone \
-         waits; Ctrl-C removes what it has made."
-    ));
+    page.say(
+        "The second clone waits until the last command, sent from yet another terminal. Ctrl-C during the wait \
+         removes what it has made.",
+    );
     hub.process().wait_for(FOR_EVER).map(drop)
 }

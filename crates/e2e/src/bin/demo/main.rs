@@ -20,6 +20,7 @@ use clap::Parser;
 use e2e::Scene;
 
 use arguments::Arguments;
+use interrupt::Interrupt;
 use page::Page;
 
 fn main() -> ExitCode {
@@ -38,10 +39,16 @@ fn main() -> ExitCode {
 fn demonstrate(arguments: &Arguments) -> anyhow::Result<()> {
     let itself = std::env::current_exe().context("could not find this program's own file")?;
     let scene = Scene::new(itself)?;
-    interrupt::end_at_interrupt(scene.ender())?;
+    let interrupt = Interrupt::watch(scene.ender())?;
+    let done = all_parts(&scene, arguments);
+    interrupt.let_it_end();
+    done
+}
+
+fn all_parts(scene: &Scene, arguments: &Arguments) -> anyhow::Result<()> {
     let page = Arc::new(Page::new());
-    let (hub, repository) = come_back_later::run(&page, &scene, &arguments.dir)?;
-    memory::run(&page, &scene)?;
+    let (hub, repository) = come_back_later::run(&page, scene, &arguments.dir)?;
+    memory::run(&page, scene)?;
     if arguments.keep {
         by_hand::stay(&page, &hub, &repository)?;
     }

@@ -50,15 +50,23 @@ impl Page {
         for line in text.lines() {
             // What has no space to be folded at, such as an id beside an address, is cut.
             for line in folded_to(line, 0, 2, room).lines() {
-                let characters: Vec<char> = line.chars().collect();
-                for piece in characters.chunks(room) {
-                    put(&format!("{margin}{}\n", piece.iter().collect::<String>()));
+                let mut rest: Vec<char> = line.chars().collect();
+                while rest.len() > room {
+                    let cut = rest.split_off(room);
+                    put(&format!("{margin}{}\n", rest.into_iter().collect::<String>()));
+                    rest = "  ".chars().chain(cut).collect();
                 }
+                put(&format!("{margin}{}\n", rest.into_iter().collect::<String>()));
             }
             if line.is_empty() {
                 put(&format!("{}\n", margin.trim_end()));
             }
         }
+    }
+
+    /// Something to copy into a shell, in one piece.
+    pub(crate) fn command(&self, text: &str) {
+        put(&format!("    {text}\n"));
     }
 
     /// A name and a value, below one another.

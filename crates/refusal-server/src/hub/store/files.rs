@@ -68,8 +68,11 @@ impl Files {
     }
 }
 
-/// Gives a finished file its name, durably: its bytes, then its name, are on the disk when this returns.
-pub(crate) fn land(file: NamedTempFile, path: &Path) -> io::Result<()> {
+/// Gives a finished file its name, durably: its bytes, then its name, are on the disk when this returns. It is
+/// kept at least until `until`, in seconds since the Unix epoch.
+pub(crate) fn land(file: NamedTempFile, path: &Path, until: u64) -> io::Result<()> {
+    // Before the rename: once it has its name, it may be used and removed at any time.
+    file.as_file().set_modified(system_time(until))?;
     file.as_file().sync_all()?;
     rename(file.into_temp_path(), path)?;
     sync_folder_of(path)
@@ -97,24 +100,27 @@ pub(crate) fn keep_until(path: &Path, until: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files of a folder whose time has passed, except those that `keep` names.
+/// Whether a file is there and is to be kept at `now`.
+pub(crate) fn is_kept(path: &Path, now: u64) -> bool {
+    path.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|until| seconds_of(until) >= now)
+}
+
+/// Removes the files of a folder whose time has passed, except those that `keep` names. Says how many.
 pub(crate) fn sweep(folder: &Path, now: u64, keep: impl Fn(&str) -> bool) -> io::Result<u64> {
     let mut removed = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name();
-        let due = seconds_of(entry.metadata()?.modified()?) < now;
-        if due && !name.to_str().is_some_and(&keep) {
-            fs::remove_file(entry.path())?;
-            removed += 1;
+        if is_kept(&entry.path(), now) || entry.file_name().to_str().is_some_and(&keep) {
+            continue;
+        }
+        match fs::remove_file(entry.path()) {
+            Ok(()) => removed += 1,
+            // Whoever had done with it was quicker.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(removed)
-}
-
-/// Whether a file is there and is to be kept at `now`.
-pub(crate) fn is_kept(path: &Path, now: u64) -> bool {
-    path.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|until| seconds_of(until) >= now)
 }
 
 /// The list of the objects in an uploaded pack, beside the pack.

@@ -21,8 +21,7 @@ impl Contents {
             file.write_all(id.as_bytes())?;
         }
         let path = files::contents_of(upload);
-        files::land(file.into_inner().map_err(io::IntoInnerError::into_error)?, &path)?;
-        files::keep_until(&path, until)
+        files::land(file.into_inner().map_err(io::IntoInnerError::into_error)?, &path, until)
     }
 }
 

@@ -61,8 +61,7 @@ pub(super) fn store(
     let until = hub.clock.unix_seconds() + KEPT_SECONDS;
     contents
         .write(hub, &path, until)
-        .and_then(|()| files::land(arriving.file, &path))
-        .and_then(|()| files::keep_until(&path, until))
+        .and_then(|()| files::land(arriving.file, &path, until))
         .map_err(StoreError::file(failed()))?;
     Ok(())
 }

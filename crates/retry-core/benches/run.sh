@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Prints what retry-core costs beside its peers, all measured in this run: instructions by callgrind (the same
+# on every run of one binary), nanoseconds by criterion.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+cargo build -q --release --bin instructions
+binary=target/release/instructions
+
+# The difference between two runs, so that start-up does not count.
+count() {
+    local few=2000 many=12000 low high
+    low=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" "$1" $few 2>&1 | awk '/Collected/ {print $4}')
+    high=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" "$1" $many 2>&1 | awk '/Collected/ {print $4}')
+    echo $(((high - low) / (many - few)))
+}
+
+if command -v valgrind >/dev/null; then
+    loop=$(count nothing)
+    declare -A cost
+    for case in parse-seconds parse-seconds-headers parse-date parse-date-httpdate parse-date-headers \
+        decide decide-without-jitter decide-retry-policies decide-backon windows windows-map; do
+        cost[$case]=$(($(count "$case") - loop))
+    done
+    row() { printf '%-34s %6s   %5.2f times %s (%s)\n' "$1" "${cost[$2]}" \
+        "$(awk "BEGIN {print ${cost[$2]} / ${cost[$3]}}")" "$4" "${cost[$3]}"; }
+    echo "instructions"
+    row 'parse 120' parse-seconds parse-seconds-headers headers
+    row 'parse an IMF date' parse-date parse-date-httpdate httpdate
+    row 'parse an IMF date' parse-date parse-date-headers headers
+    row 'decide, with jitter' decide decide-backon backon
+    row 'decide, with jitter' decide decide-retry-policies retry-policies
+    row 'decide, without jitter' decide-without-jitter decide-backon backon
+    row 'windows, a thousand keys' windows windows-map 'RwLock<HashMap<Url, SystemTime>>'
+else
+    echo "valgrind is not installed: no instructions are counted"
+fi
+
+echo
+echo "nanoseconds"
+cargo bench -q --bench core -- --noplot --warm-up-time 1 --measurement-time 3 2>/dev/null |
+    awk '/time:/ {name = previous == "" ? $1 : previous; print name, $0; previous = ""; next} NF == 1 {previous = $1} NF > 1 {previous = $0}' |
+    sed -E 's/ +time: +\[[^ ]+ [^ ]+ ([^ ]+ [^ ]+) .*/  \1/'
