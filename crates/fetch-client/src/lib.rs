@@ -7,8 +7,8 @@
 //! * [`init`], [`clone`], [`fetch`], [`pull`], [`push`], [`status`], [`ls_remote`]: what a user asks for, each
 //!   under a [`Session`].
 //! * [`Repository`]: what is on disk, whole after a kill at any point.
-//! * [`resolve_retry_budget`]: how long refusals are waited out. Of a hub's requests only the one for a pack is ever repeated,
-//!   by the driver of `retry-middleware` under the profile `muse`.
+//! * [`resolve_retry_budget`]: how long refusals are waited out. Of a hub's requests only the one for a pack is
+//!   ever repeated, by the driver of `retry-middleware` under the profile `muse`.
 //! * [`Cluster`]: instances of a cluster. A creation that is refused for want of capacity is repeated only for
 //!   who asks for that, by the same driver under the profile `shakenfist`.
 //!
