@@ -1,6 +1,6 @@
 //! Replays the fuzzer's committed corpus on a stable toolchain.
 
-#[path = "../../../fuzz/bodies/retry_core.rs"]
+#[path = "../../../../fuzz/bodies/retry_core.rs"]
 mod bodies;
 
 use std::path::Path;

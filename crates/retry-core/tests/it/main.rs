@@ -1,0 +1,8 @@
+//! What retry-core promises, by room. One binary: it is linked once.
+
+mod decisions;
+mod documents;
+mod fuzz_corpus;
+mod laws;
+mod parse;
+mod windows;
