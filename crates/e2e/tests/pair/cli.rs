@@ -52,6 +52,7 @@ fn help_of_the_client() {
       pull       Fetch, then move on to the remote's branch or merge it
       ls-remote  List the branches of a hub's repository
       get        Send any request, and come back later as a profile says
+      instance   Ask a cluster for instances
       help       Print this message or the help of the given subcommand(s)
 
     Options:
