@@ -82,12 +82,6 @@ impl Anomalies {
         self.0 & anomaly.bit() != 0
     }
 
-    /// Whether the set is empty.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// The anomalies of the set, sorted by name.
     pub fn iter(self) -> impl Iterator<Item = Anomaly> {
         Anomaly::ALL.into_iter().filter(move |anomaly| self.contains(*anomaly))
