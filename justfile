@@ -51,3 +51,20 @@ mutants *arguments:
 # What retry-core costs beside its peers: instructions and nanoseconds.
 bench-core:
     bash crates/retry-core/benches/run.sh
+
+# Validates the served OpenAPI document, and fuzzes the server by it. Installs its tools from PyPI below target/.
+openapi:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    python3 -m venv target/openapi
+    target/openapi/bin/pip install -q openapi-spec-validator schemathesis
+    cargo build -p refusal-server
+    data=$(mktemp -d)
+    target/debug/refusal-server --listen 127.0.0.1:8791 --data "$data" --dev-token secret --release-delay 0.2 --start-delay 0 2>"$data/log" &
+    trap 'kill %1' EXIT
+    until curl -sf http://127.0.0.1:8791/openapi.json -o target/openapi.json; do sleep 0.1; done
+    target/openapi/bin/openapi-spec-validator target/openapi.json
+    token=$(curl -s http://127.0.0.1:8791/auth -d '{"namespace":"t","key":"secret"}' | python3 -c 'import json,sys;print(json.load(sys.stdin)["access_token"])')
+    target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --include-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer $token" --max-examples 40
+    target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --exclude-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer secret" --max-examples 25 --phases examples,coverage,fuzzing
+    ! grep ERROR "$data/log"
