@@ -73,10 +73,11 @@ fn a_server_that_is_killed_at_any_time_comes_to_the_end_of_its_jobs() {
 /// not grow beyond a limit stands in for the disk.
 #[test]
 fn a_full_disk_fails_the_one_request_and_the_server_goes_on() {
-    let program = Program::start_with_largest_file(4 << 20, &[]);
+    // The database needs about two megabytes of this; more while transactions overlap.
+    let program = Program::start_with_largest_file(12 << 20, &[]);
     let small = Push::of("small");
     small.to(&program);
-    let large = Push::of_bytes(support::noise(6 << 20));
+    let large = Push::of_bytes(support::noise(16 << 20));
     let (status, text) = large.upload(&program);
     assert_eq!(status, 500, "{text}");
     assert!(text.starts_with(&format!("could not store the pack {}: ", large.mpack_id)), "{text}");
