@@ -141,9 +141,10 @@ fn is_transient(exchange: &Exchange) -> Option<bool> {
     serde_json::from_slice::<Value>(&exchange.body).ok()?["transient"].as_bool()
 }
 
-/// The lines of a refusal that matter here.
+/// The lines of a refusal that matter here, its body one member a line.
 fn told_by(exchange: &Exchange) -> String {
     let Some(head) = &exchange.answer else { return String::new() };
     let hint = head.field("retry-after").map(|hint| format!("retry-after: {hint}\n")).unwrap_or_default();
-    format!("{}\n{hint}\n{}", head.first_line(), exchange.text())
+    let body = serde_json::from_slice::<Value>(&exchange.body).map(|body| format!("{body:#}"));
+    format!("{}\n{hint}\n{}", head.first_line(), body.unwrap_or_else(|_| exchange.text()))
 }
