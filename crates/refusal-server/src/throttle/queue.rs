@@ -1,8 +1,10 @@
 use std::time::Duration;
 
-/// How far beyond the bucket's own instant the spread may reach, in seconds. Whoever only asks and never comes
-/// back must not push the instants of others out for ever: beyond this they begin anew at the bucket's.
-const MOST_SPREAD: u64 = 60;
+/// How far beyond the bucket's own instant the spread may reach, in seconds, and in tokens where they take longer.
+/// Whoever only asks and never comes back must not push the instants of others out for ever: beyond this they
+/// begin anew at the bucket's own.
+const MOST_SECONDS: u64 = 60;
+const MOST_TOKENS: u32 = 16;
 
 /// Who was told to come when: a bucket's state as it will be once all who were refused have come back.
 ///
@@ -37,7 +39,8 @@ impl Queue {
             _ => (free, full),
         };
         let spread = whole_seconds(earliest.saturating_sub(now));
-        let (seconds, full) = if spread > own + MOST_SPREAD { (own, free + slack) } else { (spread, full) };
+        let most = MOST_SECONDS.max(whole_seconds(period * MOST_TOKENS));
+        let (seconds, full) = if spread > own + most { (own, free + slack) } else { (spread, full) };
         let instant = now + Duration::from_secs(seconds);
         self.0 = Some(Told { instant, full: full.max(instant) + period });
         seconds

@@ -94,6 +94,7 @@ fn refused_clients_are_told_instants_one_after_the_other() {
     for (per_second, burst, spread, told) in [
         (1.0, 1, true, [1, 2, 3, 4, 5, 6]),
         (0.5, 1, true, [2, 4, 6, 8, 10, 12]),
+        (0.001, 1, true, [1_000, 2_000, 3_000, 4_000, 5_000, 6_000]),
         // Two seconds bring four tokens, but the bucket holds two.
         (2.0, 2, true, [1, 1, 2, 2, 3, 3]),
         (100.0, 3, true, [1, 1, 1, 2, 2, 2]),
