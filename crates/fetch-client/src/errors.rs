@@ -151,8 +151,13 @@ pub enum Error {
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// No answer came within the time that one attempt may take.
-    #[error("{0}")]
-    AttemptTimedOut(AttemptTimedOut),
+    #[error("{url}: {error}")]
+    AttemptTimedOut {
+        /// Where the answer was to come from.
+        url: String,
+        /// Which attempt it was, and how long it was given.
+        error: AttemptTimedOut,
+    },
     /// The server answered with an error.
     #[error("{0}")]
     Refused(Box<Refusal>),
@@ -247,12 +252,6 @@ pub enum ErrorClass {
     Interrupted,
 }
 
-impl From<AttemptTimedOut> for Error {
-    fn from(error: AttemptTimedOut) -> Self {
-        Self::AttemptTimedOut(error)
-    }
-}
-
 impl Error {
     /// Whose fault it is.
     #[must_use]
@@ -280,7 +279,7 @@ impl Error {
             Self::NoRepository { .. } | Self::CloneInterrupted { .. } => ErrorClass::NoRepository,
             Self::BranchMissing { .. } | Self::RemoteMissing { .. } => ErrorClass::NameMissing,
             Self::Transport(_)
-            | Self::AttemptTimedOut(_)
+            | Self::AttemptTimedOut { .. }
             | Self::Refused(_)
             | Self::StillPreparing(_)
             | Self::Answer { .. }

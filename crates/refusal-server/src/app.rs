@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::exchange::exchange;
 use crate::hub::Hub;
 use crate::refusal::{Failure, Refused};
-use crate::{admin, cluster, hub, openapi};
+use crate::{admin, cluster, hub, openapi, throttle};
 
 /// The whole server. A new room is one more line, and its handlers describe themselves.
 pub(crate) fn router(hub: Arc<Hub>, cluster: Arc<Cluster>, config: &Config) -> Router {
@@ -20,6 +20,7 @@ pub(crate) fn router(hub: Arc<Hub>, cluster: Arc<Cluster>, config: &Config) -> R
         .merge(OpenApiRouter::new().routes(routes!(health)))
         .merge(hub::router(Arc::clone(&hub)))
         .merge(cluster::router(Arc::clone(&cluster)))
+        .merge(throttle::router(config.throttle.clone()))
         .merge(admin::router(hub, cluster, config.admin_token.clone()));
     openapi::publish(rooms)
         .fallback(async || Refused::from(Failure::NotFound("nothing is served at this path".into())))

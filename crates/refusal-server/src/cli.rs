@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     CapacityRefusal, ClusterConfig, Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter,
-    Secret, Server, Tokens,
+    Secret, Server, ThrottleConfig, ThrottleRate, Tokens,
 };
 
 /// How long an ended server waits for threads that are stuck in the disk.
@@ -23,7 +24,7 @@ const STUCK_THREADS: Duration = Duration::from_secs(2);
 #[command(
     name = "refusal-server",
     version,
-    about = "A hub for repositories and a cluster for instances that say when to come back",
+    about = "A hub for repositories, a cluster for instances and a throttle, which say when to come back",
     args_conflicts_with_subcommands = true
 )]
 struct Arguments {
@@ -122,6 +123,19 @@ struct Serve {
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     start_delay: Duration,
 
+    /// How many requests a second each key of the throttle is admitted in the long run, such as 0.5.
+    #[arg(long, value_name = "NUMBER", default_value_t = ThrottleRate::DEFAULT)]
+    throttle_per_second: ThrottleRate,
+
+    /// How many requests at once a key of the throttle is admitted after a rest.
+    #[arg(long, value_name = "NUMBER", default_value_t = ThrottleConfig::BURST.get())]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ThrottleConfig::LARGEST_BURST.get())))]
+    throttle_burst: u32,
+
+    /// Tell all whom the throttle refuses the same instant, which only one of them will find good.
+    #[arg(long)]
+    throttle_no_spread: bool,
+
     /// For tests: hold these kinds of jobs from the start, until the admin API releases them.
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     hold_jobs: Vec<JobKind>,
@@ -154,6 +168,12 @@ impl Serve {
                 release_delay: self.release_delay,
                 start_delay: self.start_delay,
                 ..cluster
+            },
+            throttle: ThrottleConfig {
+                rate: self.throttle_per_second,
+                burst: NonZeroU32::new(self.throttle_burst).unwrap_or(NonZeroU32::MIN),
+                spread: !self.throttle_no_spread,
+                ..ThrottleConfig::default()
             },
             ..Config::new(self.data.data)
         })
@@ -278,6 +298,7 @@ mod tests {
         assert!(config.listen.ip().is_loopback());
         assert_eq!(config.cluster.retry_after, RetryAfter::seconds(15));
         assert_eq!(config.cluster.release_delay, ClusterConfig::RELEASE_DELAY);
+        assert_eq!(config.throttle, ThrottleConfig::default());
     }
 
     #[test]
@@ -287,6 +308,10 @@ mod tests {
             ("--job-delay", "-1"),
             ("--job-delay", "soon"),
             ("--hold-jobs", "mpack"),
+            ("--throttle-per-second", "0"),
+            ("--throttle-per-second", "nan"),
+            ("--throttle-burst", "0"),
+            ("--throttle-burst", "1000001"),
         ] {
             assert!(
                 Arguments::try_parse_from(["refusal-server", option, value]).is_err(),

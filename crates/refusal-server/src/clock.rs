@@ -1,4 +1,4 @@
-//! The one place where the server reads the wall clock.
+//! The one place where the server reads a clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,11 @@ impl Clock {
 fn system_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
+
+/// What the throttle's buckets are filled by: the monotonic clock, which a stepped machine clock does not move.
+///
+/// `governor` reads it by itself at each decision; everything else of the throttle asks this same one.
+pub(crate) type BucketClock = governor::clock::MonotonicClock;
 
 /// The instant `seconds` after the Unix epoch, as file systems keep it; the last they can keep when beyond.
 pub(crate) fn system_time(seconds: u64) -> SystemTime {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::cluster::ClusterConfig;
 use crate::hub::HubConfig;
+use crate::throttle::ThrottleConfig;
 use crate::tokens::Secret;
 
 /// Everything that one server is told at its start. Plain data: [`Server::bind`](crate::Server::bind) checks it.
@@ -28,6 +29,8 @@ pub struct Config {
     pub hub: HubConfig,
     /// The cluster's own settings.
     pub cluster: ClusterConfig,
+    /// The throttle's own settings.
+    pub throttle: ThrottleConfig,
 }
 
 impl Config {
@@ -43,6 +46,7 @@ impl Config {
             clock: Clock::System,
             hub: HubConfig::default(),
             cluster: ClusterConfig::default(),
+            throttle: ThrottleConfig::default(),
         }
     }
 }

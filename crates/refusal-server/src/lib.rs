@@ -7,6 +7,9 @@
 //! The second room is the [cluster](ClusterConfig): a small scheduler of instances. When it has no room for one
 //! it answers 507, and says at which [stage](Stage) and whether waiting helps; only then with a `Retry-After`.
 //!
+//! The third room is the [throttle](ThrottleConfig): one bucket of tokens a key. A request that finds it empty is
+//! answered 429, and the `Retry-After` is the time at which the bucket admits it.
+//!
 //! [`Server::bind`] starts it in this process; the program of the same name is a thin shell around it.
 //!
 //! ```no_run
@@ -36,6 +39,7 @@ mod refusal;
 mod server;
 #[cfg(test)]
 mod testing;
+mod throttle;
 mod tokens;
 
 pub use clock::Clock;
@@ -47,4 +51,5 @@ pub use config::Config;
 pub use hub::{FetchNotIndexed, HubConfig, JobKind, MPackNotReady, StoreError};
 pub use refusal::{Body, Failure, Refusal, Refused, RetryAfter};
 pub use server::{Running, Server, StartError};
+pub use throttle::{ThrottleConfig, ThrottleRate, ThrottleRateError, TooManyRequests};
 pub use tokens::{Secret, Tokens};

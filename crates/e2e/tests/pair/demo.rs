@@ -19,7 +19,7 @@ fn refused(dir: &Path) -> String {
 }
 
 #[test]
-fn it_shows_both_refusals_and_says_what_was_left_out_and_why() {
+fn it_shows_every_refusal_and_says_what_was_left_out_and_why() {
     let scene = scene();
     let folder = scene.new_folder("folder").unwrap();
     fs::create_dir_all(folder.join("cache/deep")).unwrap();
@@ -44,10 +44,20 @@ fn it_shows_both_refusals_and_says_what_was_left_out_and_why() {
         "Left out, as a .museignore asks for it: skipped.log.",
         "Left out, as it is a cache, as its CACHEDIR.TAG says: cache.",
         "Left out, as its name is one that not every system can hold: CON.",
+        "\"stage\": \"sufficient_idle_cpu\"",
+        "\"transient\": true",
+        "The lack that passes was waited for: told 2 s, it was back after 2.",
+        "\"stage\": \"cpu_max_per_instance\"",
+        "\"transient\": false",
+        "Client one: ",
+        "Client two: ",
+        "Neither came early",
         "Peak memory:",
     ] {
         assert!(shown.contains(expected), "expected {expected:?} in\n{shown}");
     }
+    let last: Vec<_> = shown.lines().rev().take(3).collect();
+    assert!(last.iter().all(|line| line.ends_with("MiB")), "expected memory at the end:\n{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "a line is too long:\n{shown}");
     assert!(!folder.join(".muse").exists(), "the reader's folder is only read");
 }

@@ -2,6 +2,7 @@
 //! the server's side, before an answer leaves and after a request has come. Upper bounds are generous.
 
 mod cli;
+mod cluster;
 mod crash;
 mod demo;
 mod fake_hub;
@@ -12,6 +13,7 @@ mod interrupts;
 mod lies;
 mod load;
 mod redacted;
+mod throttle;
 
 use e2e::Scene;
 

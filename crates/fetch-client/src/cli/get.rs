@@ -80,14 +80,14 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
         return Err(Failure::interrupted());
     }
     let Some(answer) = answer else {
-        let why = error.map_or_else(|| "no answer".to_owned(), |error| error.to_string());
+        let why = error.map_or_else(|| "no answer".to_owned(), |error| error.at(&prepared.url));
         return Err(Failure::from(with_stop(why, stop)));
     };
     let status = answer.status;
     let written = program.cancel.run_until_cancelled(write(answer, prepared.output.as_deref())).await;
     written.ok_or_else(Failure::interrupted)??;
     match (error, stop) {
-        (Some(error), stop) => Err(Failure::from(with_stop(error.to_string(), stop))),
+        (Some(error), stop) => Err(Failure::from(with_stop(error.at(&prepared.url), stop))),
         (None, Some(stop)) => {
             let answered = format!("{} {} answered {status}", prepared.method, shown_url(&prepared.url));
             Err(Failure::from(with_stop(answered, Some(stop))))
@@ -257,6 +257,16 @@ enum NoAnswer {
     TimedOut(AttemptTimedOut),
     #[error("the body {} cannot be read: {source}", .path.display())]
     Body { path: PathBuf, source: io::Error },
+}
+
+impl NoAnswer {
+    /// What to tell of a request to `url`, which the driver that gave it up does not know.
+    fn at(&self, url: &Url) -> String {
+        match self {
+            Self::TimedOut(error) => format!("{}: {error}", shown_url(url)),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl From<AttemptTimedOut> for NoAnswer {

@@ -8,13 +8,16 @@ use http::Method;
 use hub_protocol::{FetchAnswer, FetchRequest};
 use reqwest::Response;
 use retry_core::{Attempt, Decision, LogicalRequest, NoRandom, Policy, Reason, Replay, Verdict, profiles};
-use retry_middleware::{Attempted, Clock, Driver, Event, Exchange, Fate, Finished, SystemClock, hint};
+use retry_middleware::{
+    AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, SystemClock, hint,
+};
+use url::Url;
 
 use crate::errors::{Error, Spent, StillPreparing};
 use crate::hub::Hub;
 use crate::progress::{Observer, Waiting};
 use crate::session::Session;
-use crate::transport::{Refusal, TransportError};
+use crate::transport::{Refusal, TransportError, shown_url};
 
 /// Asks for a pack, and waits out refusals as the server asks, within the session's budget.
 pub(crate) async fn ask_for_pack(
@@ -26,8 +29,8 @@ pub(crate) async fn ask_for_pack(
     let mut asking = Asking { hub, request, policy: policy(session.retry_budget()) };
     let observer = Arc::clone(session.observer());
     let cancelled = session.cancel().cancelled();
-    let response =
-        drive(SystemClock, &mut asking, session.retry_budget(), observer, cancelled, spent).await?;
+    let (url, budget) = (hub.fetch_url(), session.retry_budget());
+    let response = drive(SystemClock, &mut asking, &url, budget, observer, cancelled, spent).await?;
     crate::transport::unless_cancelled(session.cancel(), hub.fetch_answer(response)).await?
 }
 
@@ -35,10 +38,11 @@ fn policy(budget: Duration) -> Policy {
     profiles::MUSE.to_builder().budget(budget).build().expect("a budget contradicts nothing in the profile")
 }
 
-/// Drives `exchange` under the profile `muse` and says how it ended in the words of this program.
+/// Drives `exchange`, whose requests go to `url`, under the profile `muse` and says how it ended in the words of this program.
 pub(crate) async fn drive<C, X, A>(
     clock: C,
     exchange: &mut X,
+    url: &Url,
     budget: Duration,
     observer: Arc<dyn Observer>,
     cancelled: impl Future<Output = ()> + Send,
@@ -46,7 +50,7 @@ pub(crate) async fn drive<C, X, A>(
 ) -> Result<A, Error>
 where
     C: Clock,
-    X: Exchange<Answer = Answer<A>, Error = Error>,
+    X: Exchange<Answer = Answer<A>, Error = Unanswered>,
 {
     let policy = policy(budget);
     // A refused fetch has changed nothing on the server, so the POST may be sent again.
@@ -58,7 +62,7 @@ where
     spent.add(Spent { attempts, waited });
     match (stop, answer, error) {
         (Some(stop), _, _) if stop.reason == Reason::Cancelled => Err(Error::Interrupted),
-        (_, _, Some(error)) => Err(error),
+        (_, _, Some(error)) => Err(error.at(url)),
         (_, Some(Answer::Good(answer)), None) => Ok(answer),
         (Some(stop), Some(Answer::Refused(refusal)), None) if is_still_preparing(&policy, &refusal) => {
             let retry_after = stop.asked.millis().map(|millis| millis / 1_000);
@@ -66,6 +70,35 @@ where
         }
         (_, Some(Answer::Refused(refusal)), None) => Err(Error::Refused(refusal)),
         (_, None, None) => unreachable!("the driver ends with an answer, an error, or cancelled"),
+    }
+}
+
+/// Why an attempt has no answer. The driver gives attempts up, and does not know where they went.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    Failed(Error),
+    TimedOut(AttemptTimedOut),
+}
+
+impl Unanswered {
+    /// In the words of this program, for a request to `url`.
+    fn at(self, url: &Url) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::TimedOut(error) => Error::AttemptTimedOut { url: shown_url(url), error },
+        }
+    }
+}
+
+impl From<Error> for Unanswered {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<AttemptTimedOut> for Unanswered {
+    fn from(error: AttemptTimedOut) -> Self {
+        Self::TimedOut(error)
     }
 }
 
@@ -88,20 +121,20 @@ struct Asking<'a> {
 
 impl Exchange for Asking<'_> {
     type Answer = Answer<Response>;
-    type Error = Error;
+    type Error = Unanswered;
 
     async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, Self::Error> {
         // Made afresh each time: what is signed or dated in it expires.
         let request = match self.hub.fetch_request(self.request) {
             Ok(request) => request,
-            Err(error) => return Attempted::Unanswered { fate: Fate::NotSent, error },
+            Err(error) => return Attempted::Unanswered { fate: Fate::NotSent, error: error.into() },
         };
         let response = match request.send().await {
             Ok(response) => response,
             Err(error) => {
                 let error = TransportError::of(&self.hub.fetch_url(), &error);
                 let fate = if error.not_sent() { Fate::NotSent } else { Fate::Lost };
-                return Attempted::Unanswered { fate, error: error.into() };
+                return Attempted::Unanswered { fate, error: Error::from(error).into() };
             }
         };
         let received = SystemClock.monotonic();

@@ -9,7 +9,7 @@ use retry_core::{Asked, Attempt, Verdict, profiles};
 use retry_middleware::testing::VirtualClock;
 use retry_middleware::{Attempted, Clock, Exchange, Fate, SystemClock, hint};
 
-use super::{Answer, drive};
+use super::{Answer, Unanswered, drive};
 use crate::errors::{Error, Spent};
 use crate::progress::{Observer, Waiting};
 use crate::transport::Refusal;
@@ -23,6 +23,8 @@ enum Does {
     Answer(u16),
     /// Takes so long to refuse.
     RefuseLate(Duration, &'static str),
+    /// Takes the request, and never answers.
+    NeverAnswer,
     /// Refuses the connection.
     NotConnect,
 }
@@ -37,9 +39,9 @@ struct Script<'a> {
 
 impl Exchange for Script<'_> {
     type Answer = Answer<&'static str>;
-    type Error = Error;
+    type Error = Unanswered;
 
-    async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, Error> {
+    async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, Unanswered> {
         self.attempts += 1;
         // The last step is what the server goes on doing.
         let step = if self.steps.len() > 1 { self.steps.pop_front() } else { self.steps.front().cloned() };
@@ -50,7 +52,10 @@ impl Exchange for Script<'_> {
                 self.clock.advance(length);
                 (503, Some(retry_after))
             }
-            NotConnect => return Attempted::Unanswered { fate: Fate::NotSent, error: Error::Token },
+            NotConnect => {
+                return Attempted::Unanswered { fate: Fate::NotSent, error: Error::Token.into() };
+            }
+            Does::NeverAnswer => std::future::pending().await,
         };
         let headers = fields(retry_after);
         let answer = if status == 200 {
@@ -107,10 +112,14 @@ async fn run(budget_seconds: u64, steps: impl Into<VecDeque<Does>>) -> Ran {
     let mut spent = Spent::default();
     let budget = Duration::from_secs(budget_seconds);
     let forever = std::future::pending();
-    let result = drive(&clock, &mut script, budget, recorder.clone(), forever, &mut spent).await;
+    let result = drive(&clock, &mut script, &url(), budget, recorder.clone(), forever, &mut spent).await;
     let told = recorder.0.lock().expect("nobody panics here").clone();
     let attempts = script.attempts;
     Ran { result, spent, attempts, waits: told.iter().map(|waiting| waiting.wait.as_secs()).collect(), told }
+}
+
+fn url() -> url::Url {
+    "http://name:secret@hub/a/b/fetch/mpack".parse().expect("a URL")
 }
 
 const SUCCEED: Does = Does::Answer(200);
@@ -248,7 +257,15 @@ async fn cancelling_ends_a_wait_at_once_as_an_interruption() {
     };
     let observer = Arc::new(Recorder::default());
     let budget = Duration::from_secs(120);
-    let result = drive(&clock, &mut script, budget, observer, cancelled, &mut spent).await;
+    let result = drive(&clock, &mut script, &url(), budget, observer, cancelled, &mut spent).await;
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
     assert_eq!(script.attempts, 1);
+}
+
+/// T6: the attempt that got no answer is told with the address that it went to, without its credentials.
+#[tokio::test]
+async fn an_attempt_that_timed_out_names_its_url() {
+    let ran = run(120, [Does::NeverAnswer]).await;
+    let error = ran.result.expect_err("there is no answer").to_string();
+    assert_eq!(error, "http://hub/a/b/fetch/mpack: attempt 1 got no answer within 60 s");
 }

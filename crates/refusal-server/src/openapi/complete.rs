@@ -66,6 +66,9 @@ fn add_common_answers(path: &str, operation: &mut Value) {
         common.push((404, "No such repository, or none that you may see"));
         common.push((422, "Not the name of a repository, or not acceptable"));
     }
+    if is_of("throttle") {
+        common.push((400, "The path cannot be read"));
+    }
     if is_of("admin") {
         common.push((401, "The admin token is needed"));
         common.push((403, "Only this machine may do that while there is no admin token"));
@@ -113,7 +116,7 @@ fn complete_response(tag: &str, status: &str, response: &mut Value) {
                 field("How many bytes there are.", json!({ "type": "string" })),
             );
         }
-        "503" => {
+        "429" | "503" => {
             let mut hint = field("Seconds until it is worth asking again.", hint);
             hint["required"] = true.into();
             fields.insert("Retry-After".into(), hint);

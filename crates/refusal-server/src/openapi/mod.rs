@@ -32,6 +32,7 @@ use complete::{Problem, complete};
     tags(
         (name = "hub", description = "Repositories are pushed to it and fetched from it."),
         (name = "cluster", description = "Instances are asked of it."),
+        (name = "throttle", description = "As many requests as its buckets have tokens."),
         (name = "admin", description = "For tests and demonstrations: this machine, or whoever has the admin token."),
         (name = "server", description = "The server itself."),
     ),

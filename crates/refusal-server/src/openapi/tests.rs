@@ -56,11 +56,16 @@ impl Walk<'_> {
 /// is one that the document knows.
 #[tokio::test]
 async fn every_documented_operation_answers_as_documented() {
-    let server = TestServer::held().await;
+    let server = TestServer::start(|config| {
+        config.hub.held = crate::JobKind::ALL.to_vec();
+        config.throttle.burst = std::num::NonZeroU32::MIN;
+    })
+    .await;
     let mut walk = Walk { server: &server, done: BTreeSet::new() };
     walk_server(&mut walk).await;
     walk_hub(&mut walk).await;
     walk_cluster(&mut walk).await;
+    walk_throttle(&mut walk).await;
     walk_admin(&mut walk).await;
     assert_eq!(walk.done, Published::of(&server).await.operations());
 }
@@ -129,6 +134,15 @@ async fn walk_cluster(walk: &mut Walk<'_>) {
     walk.get("/nodes", &token, 401).await;
 }
 
+async fn walk_throttle(walk: &mut Walk<'_>) {
+    walk.get("/throttle/one", "", 200).await;
+    walk.get("/throttle/one", "", 429).await;
+    walk.post("/throttle/two", "", json!({}), 200).await;
+    walk.post("/throttle/two", "", json!({}), 429).await;
+    walk.get("/throttle/no%20key", "", 422).await;
+    walk.get("/throttle/%ff", "", 400).await;
+}
+
 async fn walk_admin(walk: &mut Walk<'_>) {
     walk.get("/_admin/jobs", "", 200).await;
     walk.post("/_admin/jobs/hold", "", json!({}), 200).await;
@@ -179,7 +193,9 @@ async fn every_method_is_documented() {
 async fn the_hints_are_published_as_response_headers() {
     let server = TestServer::start(|_| {}).await;
     let document = &Published::of(&server).await.0;
-    for (path, status) in [("/instances", "507"), ("/{owner}/{slug}/fetch/mpack", "503")] {
+    for (path, status) in
+        [("/instances", "507"), ("/{owner}/{slug}/fetch/mpack", "503"), ("/throttle/{key}", "429")]
+    {
         let response = &document["paths"][path]["post"]["responses"][status];
         assert_eq!(response["headers"]["Retry-After"]["schema"]["minimum"], 1, "{path}");
         assert_eq!(response["headers"]["Cache-Control"]["schema"]["const"], "no-store", "{path}");

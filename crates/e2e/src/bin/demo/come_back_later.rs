@@ -11,6 +11,7 @@ use e2e::{Hub, JobKind, Scene, Stream, TOKEN, Tap, Trace};
 use crate::page::Page;
 use crate::source::Source;
 use crate::verify::verify;
+use crate::waits::{HonouredWait, honoured, told};
 
 /// What the hub asks for here, in seconds, so that nobody has to wait for its real 60 and 30.
 const INDEX_WAIT: u64 = 2;
@@ -162,41 +163,7 @@ fn check(trace: &Trace) -> anyhow::Result<Vec<HonouredWait>> {
             trace.exchanges().iter().filter(|exchange| exchange.request.asked().contains(asked)).count();
         ensure!(times == 1, "expected one request for {asked}, and {times} came:\n{}", trace.log());
     }
-    let waits = refused.iter().zip(&fetches[1..]).map(|(refusal, next)| {
-        let head = refusal.answer.as_ref().context("expected a refusal")?;
-        ensure!(head.fields("retry-after").count() == 1, "expected one Retry-After:\n{}", head.text());
-        let said = head.field("retry-after").and_then(|seconds| seconds.parse().ok());
-        let said: u64 = said.context("expected a Retry-After in seconds")?;
-        let wait = next.arrived.saturating_sub(refusal.answered.context("expected a whole refusal")?);
-        ensure!(wait >= Duration::from_secs(said), "told {said} s, the client came back after {wait:?}");
-        Ok(HonouredWait { said, wait })
-    });
-    waits.collect()
-}
-
-/// What the hub said in seconds, and when the client was back.
-#[derive(Debug)]
-struct HonouredWait {
-    said: u64,
-    wait: Duration,
-}
-
-/// A few waits one by one, more of them by the shortest.
-fn told(waits: &[HonouredWait]) -> String {
-    let each = waits.iter().map(|HonouredWait { said, wait }| {
-        format!("told {said} s, it was back after {:.3} s", wait.as_secs_f64())
-    });
-    if waits.len() <= 4 {
-        return each.collect::<Vec<_>>().join("; ");
-    }
-    let early =
-        waits.iter().map(|HonouredWait { said, wait }| wait.saturating_sub(Duration::from_secs(*said)));
-    let least = early.min().unwrap_or_default();
-    format!(
-        "it waited {} times, each time longer than told, by {} ms at the least",
-        waits.len(),
-        least.as_millis()
-    )
+    honoured(&fetches)
 }
 
 /// The folder's name as the last part of an address.

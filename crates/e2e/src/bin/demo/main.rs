@@ -1,5 +1,6 @@
 //! The demonstration: one command, no arguments needed. It pushes a folder to a hub, clones it at once, meets both
-//! refusals, shows the waits as they happen, and checks that nothing was lost.
+//! refusals, shows the waits as they happen, and checks that nothing was lost. Then a cluster lacks capacity, once for
+//! a while and once for ever, and a throttle has two clients come back one after the other.
 //!
 //! One module a part; each prints what it does, checks it, and fails where anything differs.
 
@@ -8,9 +9,12 @@ mod by_hand;
 mod come_back_later;
 mod interrupt;
 mod memory;
+mod no_capacity;
 mod page;
 mod source;
+mod throttled;
 mod verify;
+mod waits;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +52,8 @@ fn demonstrate(arguments: &Arguments) -> anyhow::Result<()> {
 fn all_parts(scene: &Scene, arguments: &Arguments) -> anyhow::Result<()> {
     let page = Arc::new(Page::new());
     let (hub, repository) = come_back_later::run(&page, scene, &arguments.dir)?;
+    no_capacity::run(&page, scene)?;
+    throttled::run(&page, scene)?;
     memory::run(&page, scene)?;
     if arguments.keep {
         by_hand::stay(&page, &hub, &repository)?;

@@ -48,6 +48,10 @@ impl Page {
         let margin = format!("{}| ", " ".repeat(EVENT));
         let room = WIDTH - margin.len();
         for line in text.lines() {
+            if line.is_empty() {
+                put(&format!("{}\n", margin.trim_end()));
+                continue;
+            }
             // What has no space to be folded at, such as an id beside an address, is cut.
             for line in folded_to(line, 0, 2, room).lines() {
                 let mut rest: Vec<char> = line.chars().collect();
@@ -57,9 +61,6 @@ impl Page {
                     rest = "  ".chars().chain(cut).collect();
                 }
                 put(&format!("{margin}{}\n", rest.into_iter().collect::<String>()));
-            }
-            if line.is_empty() {
-                put(&format!("{}\n", margin.trim_end()));
             }
         }
     }

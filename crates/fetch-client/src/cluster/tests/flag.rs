@@ -16,11 +16,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// A suite that turned it on would wait out the refusals that it proves, and hide waits that it records. Who
-/// may: the command line, where a person asks for it, and the tests of the flag itself.
+/// may: the command line, where a person asks for it, the demonstration that shows it, and the tests of the flag
+/// itself.
 #[test]
 fn nobody_turns_the_retry_on_but_the_command_line_and_its_own_tests() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
     let allowed = [
+        "e2e/src/bin/demo/no_capacity.rs",
+        "e2e/tests/pair/cluster.rs",
         "fetch-client/src/cli/instance.rs",
         "fetch-client/src/cluster/settings.rs",
         "fetch-client/src/cluster/tests/mod.rs",
