@@ -5,6 +5,7 @@ use hub_protocol::RepositoryPath;
 use url::Url;
 
 use crate::errors::Error;
+use crate::transport::shown_url;
 
 /// The address of a repository on a hub: `http` or `https`, a host, and a path that ends in `/owner/slug`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,8 @@ impl FromStr for Address {
             return Err(refused("it starts with neither http:// nor https://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refused("it holds a user name or a password; give a token instead"));
+            let reason = "it holds a user name or a password; give a token instead".to_owned();
+            return Err(Error::Address { given: shown_url(&url), reason });
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(refused("it has a query or a fragment"));
@@ -118,6 +120,12 @@ mod tests {
         the path ".muse" has the component ".muse", which is the repository's own folder
         relative URL without a base
         "#);
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_not_repeated() {
+        let refused = "https://me:secret@host/a/b".parse::<Address>().expect_err("no address").to_string();
+        assert!(refused.contains("\"https://host/a/b\""), "{refused}");
     }
 
     #[test]

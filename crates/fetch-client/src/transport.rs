@@ -311,10 +311,33 @@ fn server_text(body: &[u8]) -> String {
 
 /// A server's text on one line and without what a terminal would obey.
 pub(crate) fn printable(text: &str, most_characters: usize) -> String {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control() || is_invisible(c)).collect();
     let line = words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most_characters) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+/// Characters that show nothing and change how the rest is shown: a direction turned round, a tag.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn a_servers_text_neither_drives_a_terminal_nor_turns_it_round() {
+        let hostile = "\u{1b}[31mred\r\nnext\u{9b}0m \u{202e}txt.exe\u{2066}a\u{200b}b\u{e0041}\0";
+        assert_eq!(printable(hostile, 100), "[31mred next 0m txt.exe a b");
+        assert_eq!(printable("größer – 大 …", 100), "größer – 大 …");
+        assert_eq!(printable("four words are here", 9), "four word…");
     }
 }

@@ -8,7 +8,7 @@ use retry_core::{Closed, Monotonic, Policy, Windows};
 use crate::key::Key;
 
 /// The windows that all requests of one client share; one lock, which is not even taken while no key is
-/// closed.
+/// remembered.
 #[derive(Debug)]
 pub(crate) struct SharedWindows {
     occupied: AtomicBool,

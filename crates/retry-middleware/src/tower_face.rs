@@ -227,12 +227,16 @@ impl<S, Q> Call<'_, S, Q> {
 
     fn destination(&self) -> Destination<'_> {
         let uri = &self.head.uri;
-        let named = self.head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let field = self.head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let (host, port) = match uri.host() {
+            Some(host) => (host, uri.port_u16()),
+            None => host_and_port(field.unwrap_or_default()),
+        };
         let scheme = uri.scheme_str().unwrap_or("http");
         Destination {
             scheme,
-            host: uri.host().or(named).unwrap_or_default(),
-            port: uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 }),
+            host,
+            port: port.unwrap_or(if scheme == "https" { 443 } else { 80 }),
             path: uri.path(),
             headers: &self.head.headers,
         }
@@ -297,5 +301,28 @@ where
 
     async fn settle(&mut self, answer: &mut Self::Answer) {
         answer.body_mut().drain(&SystemClock).await;
+    }
+}
+
+/// The two parts of a `Host` field (RFC 9110 section 7.2).
+fn host_and_port(field: &str) -> (&str, Option<u16>) {
+    match field.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        _ => (field, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_and_port;
+
+    #[test]
+    fn a_host_field_is_taken_apart_at_its_port() {
+        assert_eq!(host_and_port("example.com:8080"), ("example.com", Some(8080)));
+        assert_eq!(host_and_port("example.com"), ("example.com", None));
+        assert_eq!(host_and_port("example.com:"), ("example.com", None));
+        assert_eq!(host_and_port("[::1]:8080"), ("[::1]", Some(8080)));
+        assert_eq!(host_and_port("[::1]"), ("[::1]", None));
+        assert_eq!(host_and_port(""), ("", None));
     }
 }

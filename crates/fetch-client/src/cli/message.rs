@@ -23,11 +23,11 @@ pub(super) fn failure(verb: Verb, failed: &Failed) -> String {
         Error::StillPreparing(terminal) => {
             let refusal = &terminal.refusal;
             let attempts = failed.spent.attempts;
+            let words = if refusal.text.is_empty() { "without a word" } else { &refusal.text };
             format!(
-                "❌ {}\n   the server said: {} {} (request {}); waited {}s in {attempts} attempt{}",
+                "❌ {}\n   the server said: {} {words} (request {}); waited {}s in {attempts} attempt{}",
                 sentence(verb, terminal),
                 refusal.status.as_u16(),
-                refusal.text,
                 refusal.request_id.as_deref().unwrap_or("without id"),
                 seconds(failed.spent.waited),
                 if attempts == 1 { "" } else { "s" },
@@ -76,6 +76,17 @@ mod tests {
         insta::assert_snapshot!(failure(Verb::Pull, &impatient), @"
         ❌ Remote still preparing fetch data after 0s — try again shortly.
            the server said: 503 mpack not ready — prebuild in progress. Retry shortly. (request r-1); waited 0s in 1 attempt
+        ");
+    }
+
+    #[test]
+    fn a_terminal_503_without_a_text_says_so() {
+        let mut silent = still_preparing(0, 1, 0);
+        let Error::StillPreparing(terminal) = &mut silent.error else { panic!("it is still preparing") };
+        terminal.refusal.text.clear();
+        insta::assert_snapshot!(failure(Verb::Clone, &silent), @"
+        ❌ Remote still preparing clone data after 0s — try again shortly.
+           the server said: 503 without a word (request r-1); waited 0s in 1 attempt
         ");
     }
 

@@ -65,3 +65,24 @@ async fn with_a_token_configured_the_token_is_needed_even_on_loopback() {
         assert_eq!(reply.status, status, "{token}");
     }
 }
+
+/// A browser on this machine is a loopback peer, whoever wrote the page that it shows.
+#[tokio::test]
+async fn a_page_of_another_site_may_do_nothing_without_a_token() {
+    let server = TestServer::start(|_| {}).await;
+    for (field, value, status) in [
+        ("origin", "http://elsewhere.example", 403),
+        ("origin", "null", 403),
+        ("host", "rebound.example:8750", 403),
+        ("host", "127.0.0.1.rebound.example", 403),
+        ("host", "", 403),
+        ("host", "localhost:8750", 200),
+        ("host", "127.0.0.1", 200),
+        ("host", "[::1]:8750", 200),
+    ] {
+        let request = Request::post("/_admin/jobs/hold").header(field, value).body(Full::default()).unwrap();
+        assert_eq!(server.send(request).await.status, status, "{field}: {value}");
+    }
+    let request = Request::get("/_admin/jobs").header("origin", "null").body(Full::default()).unwrap();
+    server.send(request).await.assert(403, "no web page may do that while no admin token is configured");
+}

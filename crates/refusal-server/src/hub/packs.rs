@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hub_protocol::{Id, MAX_TTL_SECONDS, PackWriter, Summary, Totals};
 use redb::{ReadTransaction, ReadableTable};
-use tempfile::NamedTempFile;
 
 use super::Hub;
 use super::store::{
@@ -107,8 +106,8 @@ impl Packs {
         is_stopping: &dyn Fn() -> bool,
     ) -> Result<Built, StoreError> {
         let file = hub.files.new_temporary().map_err(StoreError::file("could not begin a pack"))?;
-        let (file, summary) =
-            hub.database.read(|transaction| write(hub, transaction, build, file, is_stopping))?;
+        let summary =
+            hub.database.read(|transaction| write(hub, transaction, build, file.as_file(), is_stopping))?;
         let pack = PackRecord { mpack_id: summary.mpack_id, size: summary.size, prebuilt };
         let now = hub.clock.unix_seconds();
         let _guard = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,9 +142,9 @@ fn write(
     hub: &Hub,
     transaction: &ReadTransaction,
     build: &Build<'_>,
-    file: NamedTempFile,
+    file: &File,
     is_stopping: &dyn Fn() -> bool,
-) -> Result<(NamedTempFile, Summary), StoreError> {
+) -> Result<Summary, StoreError> {
     let number = build.repository.number;
     let commits = transaction.open_table(COMMITS)?;
     let snapshots = transaction.open_table(SNAPSHOTS)?;
@@ -180,7 +179,8 @@ fn write(
         let file = open_object(&hub.files.object(id), id)?;
         writer.object(*id, length, file).map_err(failed)?;
     }
-    writer.finish().map_err(failed)
+    let (_, summary) = writer.finish().map_err(failed)?;
+    Ok(summary)
 }
 
 fn open_object(path: &Path, id: &Id) -> Result<File, StoreError> {

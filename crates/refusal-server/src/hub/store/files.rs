@@ -33,8 +33,10 @@ impl Files {
         Ok(this)
     }
 
+    /// A file to be written through [`NamedTempFile::as_file`]: what goes wrong is told to clients, and its own
+    /// errors would tell them where it lies.
     pub(crate) fn new_temporary(&self) -> io::Result<NamedTempFile> {
-        NamedTempFile::new_in(self.temporary())
+        NamedTempFile::new_in(self.temporary()).map_err(|error| error.kind().into())
     }
 
     pub(crate) fn object(&self, id: &Id) -> PathBuf {
@@ -126,4 +128,17 @@ pub(crate) fn sweep(folder: &Path, now: u64, keep: impl Fn(&str) -> bool) -> io:
 /// The list of the objects in an uploaded pack, beside the pack.
 pub(crate) fn contents_of(upload: &Path) -> PathBuf {
     upload.with_extension("objects")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_temporary_file_does_not_tell_where_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(folder.path()).unwrap();
+        fs::remove_dir(files.temporary()).unwrap();
+        assert_eq!(files.new_temporary().unwrap_err().to_string(), "entity not found");
+    }
 }

@@ -34,7 +34,7 @@ impl<'a> ObjectWriter<'a> {
     /// Takes the next bytes; without a [`begin`](Self::begin) they are dropped.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.open {
-            Some(file) => file.write_all(bytes),
+            Some(file) => file.as_file().write_all(bytes),
             None => Ok(()),
         }
     }

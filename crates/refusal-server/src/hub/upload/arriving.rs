@@ -53,7 +53,7 @@ impl Read for Arriving {
                     if self.received > self.most {
                         return Err(self.give_up(Fault::TooMuch));
                     }
-                    if let Err(error) = self.file.write_all(&piece) {
+                    if let Err(error) = self.file.as_file().write_all(&piece) {
                         return Err(self.give_up(Fault::Disk(error)));
                     }
                     self.piece = piece;

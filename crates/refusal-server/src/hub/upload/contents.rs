@@ -16,12 +16,14 @@ impl Contents {
     /// Writes the list beside the pack, to be kept as long.
     pub(super) fn write(mut self, hub: &Hub, upload: &Path, until: u64) -> io::Result<()> {
         self.0.sort_unstable();
-        let mut file = io::BufWriter::new(hub.files.new_temporary()?);
+        let file = hub.files.new_temporary()?;
+        let mut list = io::BufWriter::new(file.as_file());
         for id in &self.0 {
-            file.write_all(id.as_bytes())?;
+            list.write_all(id.as_bytes())?;
         }
-        let path = files::contents_of(upload);
-        files::land(file.into_inner().map_err(io::IntoInnerError::into_error)?, &path, until)
+        list.flush()?;
+        drop(list);
+        files::land(file, &files::contents_of(upload), until)
     }
 }
 
