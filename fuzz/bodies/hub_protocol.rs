@@ -4,7 +4,9 @@
 
 use std::io;
 
-use hub_protocol::{Commit, Id, Limits, PackError, PackSink, PackWriter, Snapshot, Summary, Totals, read_pack};
+use hub_protocol::{
+    Commit, Id, Limits, PackError, PackSink, PackWriter, Snapshot, Summary, Totals, read_pack,
+};
 
 /// The most that a sink may be handed at once.
 const LONGEST_CHUNK: usize = 128 * 1024;
