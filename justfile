@@ -68,3 +68,32 @@ openapi:
     target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --include-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer $token" --max-examples 40
     target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --exclude-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer secret" --max-examples 25 --phases examples,coverage,fuzzing
     ! grep ERROR "$data/log"
+
+# What a push and a clone cost beside curl with openssl, and beside git; see docs/benchmarks.md.
+bench-transfer *arguments:
+    cargo build --release -p fetch-client -p refusal-server
+    python3 crates/e2e/benches/transfer.py {{ arguments }}
+
+# Kills the programs in the middle of their work, again and again; the first failure ends it.
+crash-soak rounds="20":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    packages=(-p e2e -p fetch-client -p refusal-server)
+    cargo nextest run "${packages[@]}" --no-run
+    for round in $(seq {{ rounds }}); do
+        echo "round $round of {{ rounds }}"
+        cargo nextest run "${packages[@]}" -E 'test(kill)' --retries 0 --fail-fast
+    done
+
+# The driver's tests while another program keeps one core busy: no test may lean on an idle machine.
+soak-middleware rounds="50":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo nextest run -p retry-middleware --no-run
+    timeout 1h sh -c 'while :; do :; done' &
+    busy=$!
+    trap 'kill "$busy"' EXIT
+    for round in $(seq {{ rounds }}); do
+        echo "round $round of {{ rounds }}"
+        cargo nextest run -p retry-middleware --retries 0 --fail-fast
+    done
