@@ -367,6 +367,7 @@ impl LogicalRequest {
         Ok(Wait {
             until,
             length: until.since(received),
+            remaining: until.since(now),
             asked,
             applied,
             attempts: self.attempts,

@@ -134,6 +134,20 @@ fn a_head_that_trickles_is_waited_for() {
     assert_eq!(hub.trace().fetches().len(), 2);
 }
 
+/// T6: neither does an answer whose body never ends.
+#[test]
+fn a_body_that_never_comes_does_not_outlast_the_deadline() {
+    let scene = scene();
+    let server = scene.raw_server(|_| Answer::head("200 OK", &[], 1_000).write("part").silence()).unwrap();
+    let work = scene.new_folder("work").unwrap();
+    let asked = format!("http://{}/slow", server.address());
+    let ended = scene.client(&work).run(&["get", &asked, "--deadline", "1"]).unwrap();
+    assert_eq!(ended.code(), Some(1));
+    assert!(ended.after >= Duration::from_secs(1), "it gave up after {:?}", ended.after);
+    assert!(ended.after < Duration::from_secs(30), "it waited for {:?}", ended.after);
+    assert!(ended.stderr.contains("was still coming"), "{}", ended.stderr);
+}
+
 /// T6, with `get`, whose deadline can be small: a server that says nothing does not hold it.
 #[test]
 fn a_server_that_says_nothing_does_not_outlast_the_deadline() {

@@ -11,7 +11,9 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Body, Response};
-use retry_core::{Attempt, Decision, LogicalRequest, Outcome, Policy, Reason, Replay, Verdict, profiles};
+use retry_core::{
+    Attempt, Decision, LogicalRequest, Monotonic, Outcome, Policy, Reason, Replay, Verdict, profiles,
+};
 use retry_middleware::{
     AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY,
     SystemClock, ThreadRandom, hint, verdict,
@@ -66,8 +68,9 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
     let clock = SystemClock;
     let start = clock.monotonic();
     let mut request = LogicalRequest::new(&prepared.policy, prepared.replay, start).spread(&mut ThreadRandom);
-    if let Some(deadline) = prepared.deadline {
-        request = request.finish_by(start.after(deadline));
+    let deadline = prepared.deadline.map(|length| start.after(length));
+    if let Some(deadline) = deadline {
+        request = request.finish_by(deadline);
     }
     let console = Arc::clone(&program.console);
     let mut driver =
@@ -84,8 +87,15 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
         return Err(Failure::from(with_stop(why, stop)));
     };
     let status = answer.status;
-    let written = program.cancel.run_until_cancelled(write(answer, prepared.output.as_deref())).await;
-    written.ok_or_else(Failure::interrupted)??;
+    let writing = program.cancel.run_until_cancelled(write(answer, prepared.output.as_deref()));
+    tokio::select! {
+        biased;
+        written = writing => written.ok_or_else(Failure::interrupted)??,
+        () = passes(deadline.filter(|deadline| *deadline > clock.monotonic())) => {
+            let url = shown_url(&prepared.url);
+            return Err(Failure::from(format!("the deadline passed while the answer of {url} was still coming")));
+        }
+    }
     match (error, stop) {
         (Some(error), stop) => Err(Failure::from(with_stop(error.at(&prepared.url), stop))),
         (None, Some(stop)) => {
@@ -93,6 +103,14 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
             Err(Failure::from(with_stop(answered, Some(stop))))
         }
         (None, None) => Ok(()),
+    }
+}
+
+/// Completes at a deadline that lies ahead. One that has passed means one whole attempt, its body included.
+async fn passes(deadline: Option<Monotonic>) {
+    match deadline {
+        Some(deadline) => SystemClock.sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
