@@ -72,8 +72,8 @@ pub struct LogicalRequest {
     started: Monotonic,
     deadline: Option<Monotonic>,
     attempts: u32,
-    /// When the time between attempts began that is running or was last ended.
-    idle_since: Monotonic,
+    /// When the time between attempts began that is running; none while an attempt is under way.
+    idle_since: Option<Monotonic>,
     waited: Duration,
     /// What the last answer asked for.
     asked: Asked,
@@ -109,7 +109,7 @@ impl LogicalRequest {
             started: now,
             deadline: None,
             attempts: 0,
-            idle_since: now,
+            idle_since: Some(now),
             waited: Duration::ZERO,
             asked: Asked::Nothing,
             planned: None,
@@ -159,8 +159,8 @@ impl LogicalRequest {
     /// Counts an attempt that starts now (B5).
     pub fn begin(&mut self, now: Monotonic) -> Attempt {
         self.attempts = self.attempts.saturating_add(1);
-        self.waited = self.waited.saturating_add(now.since(self.idle_since));
-        self.idle_since = now;
+        self.waited = self.waited_until(now);
+        self.idle_since = None;
         self.planned = None;
         self.told_at_stop = None;
         let timeout = now.after_millis(self.policy.attempt_timeout_millis);
@@ -183,7 +183,7 @@ impl LogicalRequest {
         now: Monotonic,
         random: &mut impl Random,
     ) -> Decision {
-        self.idle_since = now;
+        self.idle_since = Some(now);
         if matches!(outcome, Outcome::Answered { status: 200..=399, .. }) {
             return Decision::Done;
         }
@@ -208,15 +208,15 @@ impl LogicalRequest {
         }
     }
 
-    /// Ends the request from outside, while it waits or before it began (B7).
+    /// Ends the request from outside, at any time (B7).
     ///
     /// A request that has already stopped keeps its first reason.
     pub fn stop(&mut self, reason: Reason, now: Monotonic) -> Stop {
         if let Some(stop) = self.stopped {
             return stop;
         }
-        self.waited = self.waited.saturating_add(now.since(self.idle_since));
-        self.idle_since = now;
+        self.waited = self.waited_until(now);
+        self.idle_since = Some(now);
         let possible_at = self.planned;
         self.stop_because(Refused::because(reason), possible_at, now)
     }
@@ -271,6 +271,11 @@ impl LogicalRequest {
     pub fn hard_stop(&self) -> Monotonic {
         let budget_end = self.budget_end();
         self.deadline.map_or(budget_end, |deadline| deadline.min(budget_end))
+    }
+
+    fn waited_until(&self, now: Monotonic) -> Duration {
+        let idle = self.idle_since.map_or(Duration::ZERO, |since| now.since(since));
+        self.waited.saturating_add(idle)
     }
 
     fn budget_end(&self) -> Monotonic {
@@ -441,7 +446,7 @@ impl LogicalRequest {
                     reason: Reason::WindowTooFar,
                     attempts: self.attempts,
                     elapsed: now.since(self.started),
-                    waited: self.waited.saturating_add(now.since(self.idle_since)),
+                    waited: self.waited_until(now),
                     asked: Asked::Nothing,
                     refused_wait: Some(closed_until.since(now)),
                     possible_at: Some(closed_until),

@@ -610,6 +610,18 @@ fn a_cancelled_wait_tells_what_it_was_waiting_for() {
     assert_eq!(request.stop(Reason::WindowTooFar, at(40_000)), stop);
 }
 
+/// B7: the time of an attempt is no wait, however the attempt ends.
+#[test]
+fn a_cancelled_attempt_was_not_waited_for() {
+    let mut request = LogicalRequest::new(&profiles::MUSE, Replay::Always, at(0));
+    request.begin(at(500));
+    request.end(&refused(503, "30"), at(1_000), at(1_000), &mut NoRandom);
+    request.begin(at(31_000));
+    let stop = request.stop(Reason::Cancelled, at(40_000));
+    assert_eq!((stop.attempts, stop.elapsed), (2, seconds(40)));
+    assert_eq!((stop.waited, request.waited()), (Duration::from_millis(30_500), stop.waited));
+}
+
 /// B8.
 #[test]
 fn contradictions_do_not_build() {
