@@ -35,8 +35,6 @@ pub struct Wait {
     pub until: Monotonic,
     /// From the arrival of the head to `until` (T4).
     pub length: Duration,
-    /// From this decision to `until`: what is left of `length` after the body was read.
-    pub remaining: Duration,
     /// What the server said.
     pub asked: Asked,
     /// What changed the number, in the order in which it did.

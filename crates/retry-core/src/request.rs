@@ -372,7 +372,6 @@ impl LogicalRequest {
         Ok(Wait {
             until,
             length: until.since(received),
-            remaining: until.since(now),
             asked,
             applied,
             attempts: self.attempts,

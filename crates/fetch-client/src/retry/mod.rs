@@ -170,7 +170,7 @@ impl retry_middleware::Observer for Telling {
             self.waiting = true;
             self.observer.waiting(&Waiting {
                 attempt: wait.attempts,
-                wait: wait.remaining,
+                wait: wait.length,
                 elapsed: wait.elapsed,
                 budget: wait.budget,
             });
