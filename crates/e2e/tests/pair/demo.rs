@@ -30,6 +30,11 @@ fn it_shows_every_refusal_and_says_what_was_left_out_and_why() {
     fs::write(folder.join(".museignore"), "*.log\n").unwrap();
     fs::write(folder.join("CON"), "a name that Windows reserves").unwrap();
     std::os::unix::fs::symlink("a.txt", folder.join("link")).unwrap();
+    // More than a terminal would be told of one by one.
+    fs::create_dir(folder.join("many")).unwrap();
+    for number in 0..30 {
+        std::os::unix::fs::symlink("../a.txt", folder.join(format!("many/link-{number}"))).unwrap();
+    }
 
     let output = demo(&folder);
     let shown = String::from_utf8(output.stdout).unwrap();
@@ -39,7 +44,7 @@ fn it_shows_every_refusal_and_says_what_was_left_out_and_why() {
         "| mpack not ready \u{2014} prebuild in progress. Retry shortly.",
         "| retry-after: 2",
         "| retry-after: 1",
-        "Left out, as it is a symlink: link.",
+        "Left out, as it is a symlink: link, many/link-0,",
         "Left out, as secrets and build folders are: .env.",
         "Left out, as a .museignore asks for it: skipped.log.",
         "Left out, as it is a cache, as its CACHEDIR.TAG says: cache.",

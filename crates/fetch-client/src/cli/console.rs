@@ -18,6 +18,10 @@ impl Console {
         Self { on_terminal: std::io::stderr().is_terminal(), bar: Mutex::new(None) }
     }
 
+    pub(super) const fn is_on_terminal(&self) -> bool {
+        self.on_terminal
+    }
+
     /// Prints a line at once. Nobody is left to tell when standard error is gone.
     pub(super) fn line(&self, text: &str) {
         self.clear();

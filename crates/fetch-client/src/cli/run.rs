@@ -25,7 +25,7 @@ use crate::transport::TransportSettings;
 /// The variable that holds the retry budget where no option does.
 const BUDGET_VARIABLE: &str = "MUSE_FETCH_RETRY_BUDGET_S";
 
-/// More than these nobody reads.
+/// More than these nobody reads on a terminal; a file or a pipe gets all of them.
 const MOST_WARNINGS: usize = 20;
 
 /// Runs the command and returns its exit code.
@@ -250,10 +250,11 @@ impl Program {
     }
 
     fn warn(&self, warnings: &[Warning]) {
-        for warning in warnings.iter().take(MOST_WARNINGS) {
+        let most = if self.console.is_on_terminal() { MOST_WARNINGS } else { usize::MAX };
+        for warning in warnings.iter().take(most) {
             self.console.line(&format!("⚠ {warning}"));
         }
-        if let Some(more @ 1..) = warnings.len().checked_sub(MOST_WARNINGS) {
+        if let Some(more @ 1..) = warnings.len().checked_sub(most) {
             self.console.line(&format!("⚠ left out {more} more like these"));
         }
     }
