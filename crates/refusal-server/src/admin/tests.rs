@@ -53,6 +53,15 @@ async fn what_makes_no_sense_is_422_with_the_reason() {
     assert_eq!(server.post("/_admin/jobs/hold", &json!({ "kinds": [] })).await.status, 422);
 }
 
+/// A derived reader would take an array for an object.
+#[tokio::test]
+async fn an_array_is_no_object() {
+    let server = TestServer::start(|_| {}).await;
+    let refused = server.post("/_admin/jobs/hold", &json!([null])).await;
+    refused.assert(422, "the body is not the JSON expected here: expected an object, got an array");
+    assert_eq!(server.get("/_admin/jobs").await.json()["held"], json!([]));
+}
+
 #[tokio::test]
 async fn with_a_token_configured_the_token_is_needed_even_on_loopback() {
     let server = TestServer::start(|config| config.admin_token = Some(Secret::new("admin"))).await;

@@ -21,6 +21,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Refused> {
         let bytes = read_body(request).await?;
+        // A derived reader takes an array for an object, member by member.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            let text = "the body is not the JSON expected here: expected an object, got an array".to_owned();
+            return Err(Failure::Unprocessable(text).into());
+        }
         serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes }).map(Self).map_err(|error| {
             Failure::Unprocessable(format!("the body is not the JSON expected here: {error}")).into()
         })
