@@ -1,6 +1,5 @@
 //! The wait, the budget and the checks before them, rule by rule (C1 to C6, W1 to W6, B1 to B8).
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use retry_core::{
@@ -9,23 +8,23 @@ use retry_core::{
     Schedule, StatusSet, Step, Stop, UnixTime, Verdict, Wait, profiles,
 };
 
-fn at(millis: u64) -> Monotonic {
+pub(crate) fn at(millis: u64) -> Monotonic {
     Monotonic::from_millis(millis)
 }
 
-fn seconds(seconds: u64) -> Duration {
+pub(crate) fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn hint(text: &str) -> Hint {
+pub(crate) fn hint(text: &str) -> Hint {
     RetryAfter::parse([text.as_bytes()], &Reading::at(UnixTime::from_seconds(0))).into()
 }
 
-fn refused(status: u16, text: &str) -> Outcome {
+pub(crate) fn refused(status: u16, text: &str) -> Outcome {
     Outcome::answered(status, hint(text))
 }
 
-fn built(builder: PolicyBuilder) -> Policy {
+pub(crate) fn built(builder: PolicyBuilder) -> Policy {
     builder.build().expect("the test's policy does not contradict itself")
 }
 
@@ -377,7 +376,7 @@ fn schedules_grow_from_their_base_and_saturate() {
 }
 
 /// Draws the most, and remembers what it was asked for.
-struct Most(Vec<u64>);
+pub(crate) struct Most(pub(crate) Vec<u64>);
 
 impl Random for Most {
     fn up_to(&mut self, most: u64) -> u64 {
@@ -462,226 +461,6 @@ fn a_deadline_in_the_past_means_one_attempt() {
     let marked = Outcome::Answered { status: 507, hint: hint("1"), verdict: Verdict::Transient };
     let Decision::Stop(stop) = request.end(&marked, at(60), at(60), &mut NoRandom) else { panic!() };
     assert_eq!((stop.reason, stop.attempts), (Reason::DeadlinePassed, 1));
-}
-
-/// E2, B4: a second refusal cannot move the first instant out while it is live; later ones start afresh.
-#[test]
-fn the_first_deadline_is_kept_while_it_is_live() {
-    let policy = built(profiles::ALKHTTP.to_builder().budget(seconds(100)).jitter(Jitter::NONE));
-    let mut request = LogicalRequest::new(&policy, Replay::Always, at(0));
-    let mut end = |now, text: &str| {
-        request.begin(at(now));
-        match request.end(&refused(429, text), at(now), at(now), &mut NoRandom) {
-            Decision::Wait(wait) => wait.until.as_millis(),
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_eq!(end(0, "10"), 10_000);
-    // Another layer came back early.
-    assert_eq!(end(4_000, "10"), 10_000);
-    assert_eq!(end(10_000, "10"), 20_000);
-}
-
-/// E2: what was told is cut to the hard stop.
-#[test]
-fn the_first_deadline_is_cut_to_the_hard_stop() {
-    let policy = built(profiles::ALKHTTP.to_builder().jitter(Jitter::NONE));
-    let mut request = LogicalRequest::new(&policy, Replay::Always, at(0));
-    request.begin(at(0));
-    let Decision::Wait(wait) = request.end(&refused(429, "300"), at(0), at(0), &mut NoRandom) else {
-        panic!()
-    };
-    assert_eq!(wait.until, at(10_000));
-    request.begin(at(9_000));
-    let Decision::Wait(wait) = request.end(&refused(429, "300"), at(9_000), at(9_000), &mut NoRandom) else {
-        panic!()
-    };
-    assert_eq!(wait.until, at(10_000));
-}
-
-/// E2, F16, F37: another layer sends it again; clock and first instant stay, a spent budget skips the wait.
-#[test]
-fn a_resumed_request_keeps_its_clock_and_its_first_instant() {
-    let policy = built(profiles::ALKHTTP.to_builder().max_attempts(Some(1)).jitter(Jitter::NONE));
-    let mut request = LogicalRequest::new(&policy, Replay::Always, at(0));
-    request.begin(at(0));
-    let Decision::Stop(stop) = request.end(&refused(429, "4"), at(0), at(0), &mut NoRandom) else { panic!() };
-    assert_eq!(stop.reason, Reason::AttemptsExhausted);
-    assert!(request.is_stopped());
-
-    request.resume();
-    assert_eq!(request.poll(at(100), None), Step::Wait(at(4_000)));
-    request.begin(at(3_000));
-    request.end(&refused(429, "300"), at(3_000), at(3_000), &mut NoRandom);
-    request.resume();
-    assert_eq!(request.poll(at(3_100), None), Step::Wait(at(4_000)));
-    request.begin(at(4_000));
-    request.end(&refused(429, "300"), at(4_000), at(4_000), &mut NoRandom);
-    request.resume();
-    assert_eq!(request.poll(at(4_100), None), Step::Wait(at(10_000)));
-    assert_eq!(request.poll(at(10_000), None), Step::Attempt);
-    request.begin(at(10_000));
-    request.end(&refused(429, "300"), at(10_000), at(10_000), &mut NoRandom);
-    request.resume();
-    assert_eq!(request.poll(at(10_001), None), Step::Attempt);
-}
-
-/// The law of the two bounds: a policy that gives up does not go early for another layer either.
-#[test]
-fn a_resumed_request_that_gives_up_is_never_early() {
-    let mut request = LogicalRequest::new(&profiles::RECOMMENDED, Replay::Always, at(0));
-    request.begin(at(0));
-    request.end(&refused(429, "200"), at(0), at(0), &mut NoRandom);
-    request.resume();
-    assert_eq!(request.poll(at(100), None), Step::Wait(at(200_000)));
-    request.begin(at(200_000));
-    request.end(&refused(429, "200"), at(200_000), at(200_000), &mut NoRandom);
-    request.resume();
-    let Step::Stop(stop) = request.poll(at(200_001), None) else { panic!() };
-    assert_eq!((stop.reason, stop.attempts), (Reason::WindowTooFar, 2));
-}
-
-/// E7: a live window of others holds even the first attempt; a free one does not.
-#[test]
-fn a_live_window_holds_every_attempt() {
-    let request = LogicalRequest::new(&profiles::RECOMMENDED, Replay::Always, at(0));
-    assert_eq!(request.poll(at(0), Some(at(2_000))), Step::Wait(at(2_000)));
-    assert_eq!(request.poll(at(1_999), Some(at(2_000))), Step::Wait(at(2_000)));
-    assert_eq!(request.poll(at(2_000), Some(at(2_000))), Step::Attempt);
-    assert_eq!(request.poll(at(300_000), Some(at(300_000))), Step::Attempt);
-}
-
-/// E7: whichever ends later, the own wait or the window.
-#[test]
-fn the_own_wait_and_the_window_join_by_max() {
-    let mut request = LogicalRequest::new(&profiles::MUSE, Replay::Always, at(0));
-    request.begin(at(0));
-    request.end(&refused(503, "10"), at(0), at(0), &mut NoRandom);
-    assert_eq!(request.poll(at(1), Some(at(5_000))), Step::Wait(at(10_000)));
-    assert_eq!(request.poll(at(1), Some(at(15_000))), Step::Wait(at(15_000)));
-    assert_eq!(request.poll(at(12_000), Some(at(15_000))), Step::Wait(at(15_000)));
-}
-
-/// E7, F15, F18: beyond the hard stop the mode decides.
-#[test]
-fn a_window_beyond_the_hard_stop_stops_or_is_tried_at_the_hard_stop() {
-    let gives_up = LogicalRequest::new(&profiles::RECOMMENDED, Replay::Always, at(1_000));
-    assert_eq!(gives_up.poll(at(1_000), Some(at(301_000))), Step::Wait(at(301_000)));
-    let Step::Stop(stop) = gives_up.poll(at(2_000), Some(at(301_001))) else { panic!() };
-    assert_eq!((stop.reason, stop.attempts, stop.possible_at), (Reason::WindowTooFar, 0, Some(at(301_001))));
-    assert_eq!((stop.elapsed, stop.waited), (seconds(1), seconds(1)));
-    assert_eq!(stop.refused_wait, Some(Duration::from_millis(299_001)));
-
-    let tries = LogicalRequest::new(&profiles::ALKHTTP, Replay::Always, at(0));
-    assert_eq!(tries.poll(at(0), Some(at(300_000))), Step::Wait(at(10_000)));
-    assert_eq!(tries.poll(at(10_000), Some(at(300_000))), Step::Attempt);
-}
-
-/// E8: above the window, within the policy's jitter, and nothing without a draw.
-#[test]
-fn requests_that_a_window_releases_spread_out() {
-    let policy = &profiles::RECOMMENDED;
-    let spread = LogicalRequest::new(policy, Replay::Always, at(0)).spread(&mut Most(Vec::new()));
-    assert_eq!(spread.poll(at(0), Some(at(2_000))), Step::Wait(at(3_000)));
-    assert_eq!(spread.poll(at(1_000), Some(at(2_000))), Step::Wait(at(2_500)));
-    assert_eq!(spread.poll(at(2_000), Some(at(2_000))), Step::Attempt);
-    let half = LogicalRequest::new(policy, Replay::Always, at(0)).spread(&mut Half);
-    assert_eq!(half.poll(at(0), Some(at(2_000))), Step::Wait(at(2_500)));
-}
-
-struct Half;
-
-impl Random for Half {
-    fn up_to(&mut self, most: u64) -> u64 {
-        most / 2
-    }
-}
-
-/// B7.
-#[test]
-fn a_cancelled_wait_tells_what_it_was_waiting_for() {
-    let mut request = LogicalRequest::new(&profiles::MUSE, Replay::Always, at(0));
-    request.begin(at(0));
-    request.end(&refused(503, "30"), at(0), at(0), &mut NoRandom);
-    let stop = request.stop(Reason::Cancelled, at(10_000));
-    assert_eq!((stop.reason, stop.attempts, stop.waited), (Reason::Cancelled, 1, seconds(10)));
-    assert_eq!((stop.asked, stop.possible_at), (Asked::Delay { millis: 30_000 }, Some(at(30_000))));
-    assert_eq!(request.poll(at(30_000), None), Step::Stop(stop));
-    assert_eq!(request.stop(Reason::WindowTooFar, at(40_000)), stop);
-}
-
-/// B7: the time of an attempt is no wait, however the attempt ends.
-#[test]
-fn a_cancelled_attempt_was_not_waited_for() {
-    let mut request = LogicalRequest::new(&profiles::MUSE, Replay::Always, at(0));
-    request.begin(at(500));
-    request.end(&refused(503, "30"), at(1_000), at(1_000), &mut NoRandom);
-    request.begin(at(31_000));
-    let stop = request.stop(Reason::Cancelled, at(40_000));
-    assert_eq!((stop.attempts, stop.elapsed), (2, seconds(40)));
-    assert_eq!((stop.waited, request.waited()), (Duration::from_millis(30_500), stop.waited));
-}
-
-/// B8.
-#[test]
-fn contradictions_do_not_build() {
-    let error = |builder: PolicyBuilder| builder.build().unwrap_err().to_string();
-    let from = || profiles::MUSE.to_builder();
-    insta::assert_snapshot!(error(from().floor(seconds(61))), @"expected a floor of at most the ceiling of 60 s, got 61 s");
-    let factor = Schedule::Exponential { base_millis: 1, factor: 0, cap_millis: 1 };
-    insta::assert_snapshot!(error(from().schedule(Some(factor))), @"expected a backoff factor of at least 1, got 0");
-    let whole = Jitter { per_mille: 1_001, cap_millis: None };
-    insta::assert_snapshot!(error(from().jitter(whole)), @"expected a jitter of at most 1000 per mille, got 1001");
-    insta::assert_snapshot!(error(from().max_attempts(Some(0))), @"expected at least 1 attempt, got 0");
-    insta::assert_snapshot!(error(from().floor(Duration::ZERO)), @"expected a floor above 0, a schedule or an attempt cap, got none of the three");
-
-    assert!(from().floor(seconds(60)).build().is_ok());
-    assert!(from().jitter(Jitter { per_mille: 1_000, cap_millis: None }).build().is_ok());
-    let scheduled = from().floor(Duration::ZERO).schedule(Some(Schedule::Constant { millis: 0 }));
-    assert!(scheduled.build().is_ok());
-    assert!(from().floor(Duration::ZERO).max_attempts(Some(1)).build().is_ok());
-}
-
-/// B8: legal, and named.
-#[test]
-fn policies_that_never_retry_are_warned_about() {
-    let warnings = |builder: PolicyBuilder| {
-        built(builder).warnings().map(|warning| warning.to_string()).collect::<Vec<_>>().join("; ")
-    };
-    let from = || profiles::MUSE.to_builder();
-    insta::assert_snapshot!(warnings(from()), @"");
-    insta::assert_snapshot!(warnings(from().enabled(false)), @"never retries: it is disabled");
-    insta::assert_snapshot!(warnings(from().budget(Duration::ZERO)), @"never retries: the budget is 0");
-    insta::assert_snapshot!(warnings(from().budget(Duration::from_millis(999))), @"never waits its floor: the budget is smaller");
-    insta::assert_snapshot!(warnings(from().budget(seconds(1))), @"");
-    insta::assert_snapshot!(warnings(from().max_attempts(Some(1))), @"never retries: one attempt is allowed");
-    insta::assert_snapshot!(warnings(from().retry_on(StatusSet::EMPTY)), @"never retries: no status is listed and lost attempts are not repeated");
-    insta::assert_snapshot!(warnings(from().retry_on(StatusSet::EMPTY).repeat_unanswered(true)), @"");
-}
-
-/// What is built is what was asked for, in whole milliseconds rounded up.
-#[test]
-fn a_policy_gives_back_what_it_was_built_with() {
-    let nanos = Duration::from_nanos(1_000_001);
-    let policy = built(
-        profiles::RECOMMENDED
-            .to_builder()
-            .floor(nanos)
-            .ceiling(Duration::MAX)
-            .default_backoff(nanos)
-            .attempt_timeout(nanos)
-            .schedule(Some(Schedule::Exponential { base_millis: u64::MAX, factor: 3, cap_millis: u64::MAX }))
-            .max_attempts(Some(7)),
-    );
-    let two = Duration::from_millis(2);
-    assert_eq!((policy.floor(), policy.default_backoff(), policy.attempt_timeout()), (two, two, two));
-    assert_eq!(policy.ceiling(), Duration::from_millis(retry_core::LARGEST));
-    assert_eq!(policy.max_attempts(), NonZeroU32::new(7));
-    let largest = retry_core::LARGEST;
-    let capped = Schedule::Exponential { base_millis: largest, factor: 3, cap_millis: largest };
-    assert_eq!(policy.schedule(), Some(capped));
-    let constant = built(policy.to_builder().schedule(Some(Schedule::Constant { millis: u64::MAX })));
-    assert_eq!(constant.schedule(), Some(Schedule::Constant { millis: largest }));
 }
 
 /// The sentence that a person reads.

@@ -3,6 +3,8 @@
 mod decisions;
 mod documents;
 mod fuzz_corpus;
+mod held;
 mod laws;
 mod parse;
+mod policies;
 mod windows;
