@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Prints what retry-core costs beside its peers, all measured in this run: instructions by callgrind (the same
-# on every run of one binary), nanoseconds by criterion.
+# on every run of one binary), seconds of a processor by the shell, nanoseconds by criterion.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-cargo build -q --release --bin instructions
-binary=target/release/instructions
+cargo build -q --release --bin repeat
+binary=target/release/repeat
 
 # The difference between two runs, so that start-up does not count.
 count() {
@@ -35,6 +35,18 @@ if command -v valgrind >/dev/null; then
 else
     echo "valgrind is not installed: no instructions are counted"
 fi
+
+# Seconds of a processor that a case takes, less those that its preparation takes.
+seconds() {
+    local TIMEFORMAT='%U %S'
+    awk "BEGIN {print $( { time "$binary" "$1" $2 1000000; } 2>&1 | awk '{print $1 + $2}') - $( { time "$binary" "$1" 0 1000000; } 2>&1 | awk '{print $1 + $2}')}"
+}
+
+echo
+echo "windows, a million keys, nine in ten read: nanoseconds of a processor, without fetching the URL itself"
+accesses=10000000
+both=$(seconds windows-nothing $accesses) ours=$(seconds windows $accesses) theirs=$(seconds windows-map $accesses)
+awk "BEGIN {printf \"%.0f   %.2f times RwLock<HashMap<Url, SystemTime>> (%.0f)\n\", ($ours - $both) * 1e9 / $accesses, ($ours - $both) / ($theirs - $both), ($theirs - $both) * 1e9 / $accesses}"
 
 echo
 echo "nanoseconds"

@@ -28,9 +28,9 @@ impl Schedule {
             Self::Constant { millis } => millis,
             Self::Exponential { base_millis, factor, cap_millis } => {
                 let mut millis = base_millis;
-                let mut steps = attempts.saturating_sub(1);
-                // Stops at the cap, at zero and at factor 1, so that no number of attempts makes it slow.
-                while steps > 0 && millis < cap_millis && millis > 0 && factor > 1 {
+                // 64 doublings saturate any number: no number of attempts makes this slow.
+                let mut steps = if attempts < 65 { attempts.saturating_sub(1) } else { 64 };
+                while steps > 0 {
                     millis = millis.saturating_mul(factor);
                     steps = steps.wrapping_sub(1);
                 }

@@ -33,23 +33,44 @@ pub enum Decision {
 pub struct Wait {
     /// The earliest instant of the next attempt.
     pub until: Monotonic,
-    /// From the arrival of the head to `until` (T4).
-    pub length: Duration,
+    /// When the head arrived: the wait counts from there (T4).
+    pub received: Monotonic,
+    /// When this was decided.
+    pub decided: Monotonic,
+    /// When the request started.
+    pub started: Monotonic,
     /// What the server said.
     pub asked: Asked,
     /// What changed the number, in the order in which it did.
     pub applied: Applied,
     /// Attempts made so far.
     pub attempts: u32,
+    pub(crate) budget_millis: u64,
+}
+
+impl Wait {
+    /// From the arrival of the head to [`until`](Self::until) (T4).
+    #[must_use]
+    pub const fn length(&self) -> Duration {
+        self.until.since(self.received)
+    }
+
     /// From the start of the request to this decision.
-    pub elapsed: Duration,
+    #[must_use]
+    pub const fn elapsed(&self) -> Duration {
+        self.decided.since(self.started)
+    }
+
     /// The whole budget.
-    pub budget: Duration,
+    #[must_use]
+    pub const fn budget(&self) -> Duration {
+        Duration::from_millis(self.budget_millis)
+    }
 }
 
 impl fmt::Display for Wait {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}; waiting {}", self.asked, seconds(self.length))?;
+        write!(formatter, "{}; waiting {}", self.asked, seconds(self.length()))?;
         for (index, step) in self.applied.iter().enumerate() {
             formatter.write_str(if index == 0 { " (" } else { ", " })?;
             fmt::Display::fmt(&step, formatter)?;
@@ -61,8 +82,8 @@ impl fmt::Display for Wait {
             formatter,
             " before attempt {}; {} of {} used",
             self.attempts.saturating_add(1),
-            seconds(self.elapsed),
-            seconds(self.budget)
+            seconds(self.elapsed()),
+            seconds(self.budget())
         )
     }
 }

@@ -23,12 +23,9 @@ impl HttpDate {
     #[must_use]
     pub fn parse(value: &[u8], now: UnixTime) -> Option<Self> {
         // Each form has lengths of its own: 29, 24, and at least 30 bytes.
-        if let Ok(fixed) = <&[u8; 29]>::try_from(value) {
-            imf_fixdate(fixed)
-        } else if let Ok(fixed) = <&[u8; 24]>::try_from(value) {
-            asctime(fixed)
-        } else {
-            rfc_850(value, now)
+        match <&[u8; 29]>::try_from(value) {
+            Ok(fixed) => imf_fixdate(fixed)?.resolve(),
+            Err(_) => obsolete_form(value, now),
         }
     }
 
@@ -41,7 +38,7 @@ impl HttpDate {
         if !(0..=9999).contains(&civil.year) {
             return None;
         }
-        let [w0, w1, w2] = **WEEKDAYS.get(usize::try_from(civil.weekday()).ok()?)?;
+        let [w0, w1, w2] = **WEEKDAYS.get(weekday_of(i32::try_from(civil.days).ok()?))?;
         let [m0, m1, m2] = **MONTHS.get(usize::try_from(civil.month.wrapping_sub(1)).ok()?)?;
         let century = two_digits(civil.year.div_euclid(100));
         let year = two_digits(civil.year.rem_euclid(100));
@@ -63,229 +60,222 @@ const LONG_WEEKDAYS: [&[u8]; 7] =
 const MONTHS: [&[u8; 3]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 
+const IMF_FIXDATE: Form<29> = Form::spelled(b"www, 99 mmm 9999 99:99:99 GMT");
+const ASCTIME: Form<24> = Form::spelled(b"www mmm d9 99:99:99 9999");
+/// Behind the weekday, whose length differs.
+const RFC_850: Form<24> = Form::spelled(b", 99-mmm-99 99:99:99 GMT");
+
 /// `Sun, 06 Nov 1994 08:49:37 GMT`
-fn imf_fixdate(value: &[u8; 29]) -> Option<HttpDate> {
-    let &[
-        w0,
-        w1,
-        w2,
-        b',',
-        b' ',
-        d0,
-        d1,
-        b' ',
-        m0,
-        m1,
-        m2,
-        b' ',
-        y0,
-        y1,
-        y2,
-        y3,
-        b' ',
-        h0,
-        h1,
-        b':',
-        i0,
-        i1,
-        b':',
-        s0,
-        s1,
-        b' ',
-        b'G',
-        b'M',
-        b'T',
-    ] = value
-    else {
+#[inline]
+fn imf_fixdate(value: &[u8; 29]) -> Option<Written> {
+    if !IMF_FIXDATE.fits(value) {
         return None;
-    };
-    let mut digits = Digits::default();
-    let day = digits.pair(d0, d1);
-    let year = digits.pair(y0, y1).wrapping_mul(100).wrapping_add(digits.pair(y2, y3));
-    let time = digits.time([h0, h1, i0, i1, s0, s1]);
-    let written = Written { weekday: weekday([w0, w1, w2])?, year, month: month([m0, m1, m2])?, day, time };
-    if digits.all_decimal() { written.resolve() } else { None }
+    }
+    let &[w0, w1, w2, _, _, d0, d1, _, m0, m1, m2, _, y0, y1, y2, y3, _, h0, h1, _, i0, i1, _, s0, s1, ..] =
+        value;
+    Some(Written {
+        weekday: [w0, w1, w2],
+        year: number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3])),
+        month: month([m0, m1, m2])?,
+        day: number([d0, d1]),
+        time: Time::of([h0, h1, i0, i1, s0, s1])?,
+    })
+}
+
+/// The two forms that nobody may send any more, and everybody has to read.
+#[inline(never)]
+fn obsolete_form(value: &[u8], now: UnixTime) -> Option<HttpDate> {
+    match <&[u8; 24]>::try_from(value) {
+        Ok(fixed) => asctime(fixed)?.resolve(),
+        Err(_) => rfc_850(value, now)?.resolve(),
+    }
 }
 
 /// `Sun Nov  6 08:49:37 1994`
-fn asctime(value: &[u8; 24]) -> Option<HttpDate> {
-    let &[
-        w0,
-        w1,
-        w2,
-        b' ',
-        m0,
-        m1,
-        m2,
-        b' ',
-        d0,
-        d1,
-        b' ',
-        h0,
-        h1,
-        b':',
-        i0,
-        i1,
-        b':',
-        s0,
-        s1,
-        b' ',
-        y0,
-        y1,
-        y2,
-        y3,
-    ] = value
-    else {
+fn asctime(value: &[u8; 24]) -> Option<Written> {
+    let &[w0, w1, w2, _, m0, m1, m2, _, d0, d1, _, h0, h1, _, i0, i1, _, s0, s1, _, y0, y1, y2, y3] = value;
+    let d0 = if d0 == b' ' { b'0' } else { d0 };
+    if !ASCTIME.fits(value) || !d0.is_ascii_digit() {
         return None;
-    };
-    let mut digits = Digits::default();
-    let day = digits.pair(if d0 == b' ' { b'0' } else { d0 }, d1);
-    let year = digits.pair(y0, y1).wrapping_mul(100).wrapping_add(digits.pair(y2, y3));
-    let time = digits.time([h0, h1, i0, i1, s0, s1]);
-    let written = Written { weekday: weekday([w0, w1, w2])?, year, month: month([m0, m1, m2])?, day, time };
-    if digits.all_decimal() { written.resolve() } else { None }
+    }
+    Some(Written {
+        weekday: [w0, w1, w2],
+        year: number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3])),
+        month: month([m0, m1, m2])?,
+        day: number([d0, d1]),
+        time: Time::of([h0, h1, i0, i1, s0, s1])?,
+    })
 }
 
 /// `Sunday, 06-Nov-94 08:49:37 GMT`
-fn rfc_850(value: &[u8], now: UnixTime) -> Option<HttpDate> {
+fn rfc_850(value: &[u8], now: UnixTime) -> Option<Written> {
     let (name, rest) = value.split_last_chunk::<24>()?;
-    let &[
-        b',',
-        b' ',
-        d0,
-        d1,
-        b'-',
-        m0,
-        m1,
-        m2,
-        b'-',
-        y0,
-        y1,
-        b' ',
-        h0,
-        h1,
-        b':',
-        i0,
-        i1,
-        b':',
-        s0,
-        s1,
-        b' ',
-        b'G',
-        b'M',
-        b'T',
-    ] = rest
-    else {
+    let weekday = LONG_WEEKDAYS.iter().position(|long| *long == name)?;
+    if !RFC_850.fits(rest) {
         return None;
-    };
-    let weekday = index_of(LONG_WEEKDAYS.iter().position(|long| *long == name)?);
-    let mut digits = Digits::default();
-    let day = digits.pair(d0, d1);
-    let year = digits.pair(y0, y1);
-    let time = digits.time([h0, h1, i0, i1, s0, s1]);
-    let written = Written { weekday, year, month: month([m0, m1, m2])?, day, time };
-    if digits.all_decimal() { written.resolve_two_digit_year(now) } else { None }
+    }
+    let &[_, _, d0, d1, _, m0, m1, m2, _, y0, y1, _, h0, h1, _, i0, i1, _, s0, s1, ..] = rest;
+    Written {
+        weekday: **WEEKDAYS.get(weekday)?,
+        year: number([y0, y1]),
+        month: month([m0, m1, m2])?,
+        day: number([d0, d1]),
+        time: Time::of([h0, h1, i0, i1, s0, s1])?,
+    }
+    .in_full(now)
+}
+
+/// How a date form is spelled: `9` is a digit, another lower-case letter any byte, the rest itself.
+///
+/// Eight bytes are compared at a time.
+struct Form<const LENGTH: usize> {
+    words: [Word; 4],
+}
+
+/// Eight bytes of a form. `9` is spelled as `0` in `expected`, since a digit differs from that by at most 9.
+#[derive(Clone, Copy)]
+struct Word {
+    expected: u64,
+    /// Which bits may not be just anything.
+    compared: u64,
+    /// What brings the smallest difference that is too large to 0x80.
+    headroom: u64,
+}
+
+impl<const LENGTH: usize> Form<LENGTH> {
+    #[expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
+    const fn spelled(spelling: &[u8; LENGTH]) -> Self {
+        let mut words = [Word { expected: 0, compared: 0, headroom: 0 }; 4];
+        let mut word = 0;
+        while word < words.len() {
+            let mut index = 8;
+            while index > 0 {
+                index -= 1;
+                words[word] = words[word].with(spelling[Self::begins(word) + index]);
+            }
+            word += 1;
+        }
+        Self { words }
+    }
+
+    /// Where a word begins. The last one ends where the form does, and may overlap the one before.
+    const fn begins(word: usize) -> usize {
+        let last = LENGTH.wrapping_sub(8);
+        let aligned = word.wrapping_mul(8);
+        if aligned < last { aligned } else { last }
+    }
+
+    #[inline]
+    fn fits(&self, value: &[u8; LENGTH]) -> bool {
+        let mut wrong = 0;
+        for (index, word) in self.words.iter().enumerate() {
+            let bytes = value.get(Self::begins(index)..).and_then(<[u8]>::first_chunk);
+            wrong |= bytes.map_or(u64::MAX, |bytes| word.excess(u64::from_le_bytes(*bytes)));
+        }
+        wrong & 0x8080_8080_8080_8080 == 0
+    }
+}
+
+impl Word {
+    /// This word with one more byte before it.
+    const fn with(self, spelled: u8) -> Self {
+        let (expected, compared, headroom) = match spelled {
+            b'9' => (b'0', 0xff, 0x80 - 10),
+            b'a'..=b'z' => (0, 0, 0),
+            byte => (byte, 0xff, 0x80 - 1),
+        };
+        Self {
+            expected: self.expected.wrapping_shl(8) | expected as u64,
+            compared: self.compared.wrapping_shl(8) | compared,
+            headroom: self.headroom.wrapping_shl(8) | headroom,
+        }
+    }
+
+    /// 0x80 is set in the lowest byte that does not fit, and in none where all do.
+    #[inline]
+    const fn excess(&self, bytes: u64) -> u64 {
+        let difference = (bytes ^ self.expected) & self.compared;
+        difference | difference.wrapping_add(self.headroom)
+    }
 }
 
 /// The fields of a date as they were written; nothing checked but that numbers are numbers.
 #[derive(Clone, Copy)]
 struct Written {
-    weekday: i64,
-    year: i64,
-    month: i64,
-    day: i64,
+    /// Its first three letters.
+    weekday: [u8; 3],
+    year: u32,
+    month: u32,
+    day: u32,
     time: Time,
 }
 
+/// A time of day that exists.
 #[derive(Clone, Copy)]
 struct Time {
-    hour: i64,
-    minute: i64,
-    second: i64,
+    second_of_day: u32,
+    leap_second: bool,
+}
+
+impl Time {
+    #[inline]
+    fn of([h0, h1, i0, i1, s0, s1]: [u8; 6]) -> Option<Self> {
+        let (hour, minute, second) = (number([h0, h1]), number([i0, i1]), number([s0, s1]));
+        let second_of_day =
+            hour.wrapping_mul(3_600).wrapping_add(minute.wrapping_mul(60)).wrapping_add(second);
+        let exists = hour <= 23 && minute <= 59 && second <= 60;
+        exists.then_some(Self { second_of_day, leap_second: second == 60 })
+    }
 }
 
 impl Written {
+    #[inline(always)]
     fn resolve(self) -> Option<HttpDate> {
-        let Time { hour, minute, second } = self.time;
-        let possible = self.day >= 1
-            && self.day <= days_in_month(self.year, self.month)
-            && hour <= 23
-            && minute <= 59
-            && second <= 60;
-        if !possible {
+        if self.day < 1 || self.day > 28 && self.day > days_in_month(self.year, self.month) {
             return None;
         }
         let days = days_from_civil(self.year, self.month, self.day);
-        let second_of_day =
-            hour.wrapping_mul(3_600).wrapping_add(minute.wrapping_mul(60)).wrapping_add(second);
+        let wrong_weekday = WEEKDAYS.get(weekday_of(days)).is_none_or(|name| **name != self.weekday);
+        if wrong_weekday && !WEEKDAYS.contains(&&self.weekday) {
+            return None;
+        }
+        let seconds = i64::from(days).wrapping_mul(SECONDS_PER_DAY);
         Some(HttpDate {
-            at: UnixTime::from_seconds(days.wrapping_mul(SECONDS_PER_DAY).wrapping_add(second_of_day)),
-            wrong_weekday: weekday_of(days) != self.weekday,
-            leap_second: second == 60,
+            at: UnixTime::from_seconds(seconds.wrapping_add(i64::from(self.time.second_of_day))),
+            wrong_weekday,
+            leap_second: self.time.leap_second,
         })
     }
 
-    /// P5: the latest year that ends in these two digits, has this day, and lies no more than fifty
-    /// calendar years after `now`; never outside 0000 to 9999.
-    fn resolve_two_digit_year(self, now: UnixTime) -> Option<HttpDate> {
+    /// P5: of a date with a two-digit year, the latest year that ends in these digits, has this day, and
+    /// lies no more than fifty calendar years after `now`; never outside 0000 to 9999.
+    fn in_full(self, now: UnixTime) -> Option<Self> {
         let limit = Civil::of(now);
         let last_year = limit.year.saturating_add(50);
         let in_last_year = self.position_in_year() <= limit.position_in_year();
         let last_year = last_year.saturating_sub(i64::from(!in_last_year)).min(9_999);
-        let mut year = last_year.saturating_sub(last_year.saturating_sub(self.year).rem_euclid(100));
-        while year >= 0 {
-            if self.day <= days_in_month(year, self.month) {
-                return Written { year, ..self }.resolve();
-            }
-            year = year.saturating_sub(100);
+        let years_back = last_year.saturating_sub(i64::from(self.year)).rem_euclid(100);
+        let mut year = u32::try_from(last_year.saturating_sub(years_back)).ok()?;
+        while self.day > days_in_month(year, self.month) {
+            year = year.checked_sub(100)?;
         }
-        None
+        Some(Self { year, ..self })
     }
 
     fn position_in_year(self) -> (i64, i64, i64) {
-        let Time { hour, minute, second } = self.time;
-        let second_of_day =
-            hour.wrapping_mul(3_600).wrapping_add(minute.wrapping_mul(60)).wrapping_add(second);
-        (self.month, self.day, second_of_day)
+        (i64::from(self.month), i64::from(self.day), i64::from(self.time.second_of_day))
     }
 }
 
-/// Collects two-digit numbers and remembers whether every byte was a decimal digit.
-#[derive(Default)]
-struct Digits {
-    largest: u8,
+/// Two bytes that are known to be digits.
+#[inline]
+fn number([tens, ones]: [u8; 2]) -> u32 {
+    let digit = |byte: u8| u32::from(byte & 0xf);
+    digit(tens).wrapping_mul(10).wrapping_add(digit(ones))
 }
 
-impl Digits {
-    fn pair(&mut self, tens: u8, ones: u8) -> i64 {
-        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-        self.largest = self.largest.max(tens).max(ones);
-        i64::from(tens).wrapping_mul(10).wrapping_add(i64::from(ones))
-    }
-
-    fn time(&mut self, [h0, h1, i0, i1, s0, s1]: [u8; 6]) -> Time {
-        Time { hour: self.pair(h0, h1), minute: self.pair(i0, i1), second: self.pair(s0, s1) }
-    }
-
-    fn all_decimal(&self) -> bool {
-        self.largest <= 9
-    }
-}
-
-fn weekday(name: [u8; 3]) -> Option<i64> {
-    Some(match &name {
-        b"Sun" => 0,
-        b"Mon" => 1,
-        b"Tue" => 2,
-        b"Wed" => 3,
-        b"Thu" => 4,
-        b"Fri" => 5,
-        b"Sat" => 6,
-        _ => return None,
-    })
-}
-
-fn month(name: [u8; 3]) -> Option<i64> {
+#[inline]
+fn month(name: [u8; 3]) -> Option<u32> {
     Some(match &name {
         b"Jan" => 1,
         b"Feb" => 2,
@@ -347,35 +337,42 @@ impl Civil {
         }
     }
 
-    fn weekday(&self) -> i64 {
-        weekday_of(self.days)
-    }
-
     fn position_in_year(&self) -> (i64, i64, i64) {
         (self.month, self.day, self.second_of_day)
     }
 }
 
 /// Days from the epoch to a date of the years 0000 to 9999.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month_from_march) =
-        if month > 2 { (year, month.wrapping_sub(3)) } else { (year.wrapping_sub(1), month.wrapping_add(9)) };
+#[inline]
+fn days_from_civil(year: u32, month: u32, day: u32) -> i32 {
+    // Years are counted from March here, too, and from 400 years before 0000, so that none is negative.
+    let (year, month_from_march) = if month > 2 {
+        (year.wrapping_add(400), month.wrapping_sub(3))
+    } else {
+        (year.wrapping_add(399), month.wrapping_add(9))
+    };
     let first_of_month = month_from_march.wrapping_mul(153).wrapping_add(2).wrapping_div(5);
-    year.wrapping_mul(365)
-        .wrapping_add(year.div_euclid(4))
-        .wrapping_sub(year.div_euclid(100))
-        .wrapping_add(year.div_euclid(400))
+    let century = year.wrapping_div(100);
+    let days = year
+        .wrapping_mul(365)
+        .wrapping_add(year.wrapping_div(4))
+        .wrapping_sub(century)
+        .wrapping_add(century.wrapping_div(4))
         .wrapping_add(first_of_month)
-        .wrapping_add(day)
-        .wrapping_sub(719_469)
+        .wrapping_add(day);
+    // 146,097 days in 400 years, and 719,469 from the day before 0000-03-01 to the epoch.
+    days.cast_signed().wrapping_sub(146_097 + 719_469)
 }
 
 /// The weekday of a day counted from the epoch, which was a Thursday; Sunday is 0.
-fn weekday_of(days: i64) -> i64 {
-    days.wrapping_add(4).rem_euclid(7)
+#[inline]
+fn weekday_of(days: i32) -> usize {
+    // A number of whole weeks, so that days before the epoch are counted from below, too.
+    usize::try_from(days.cast_unsigned().wrapping_add(4 + 7 * 200_000).wrapping_rem(7)).unwrap_or(0)
 }
 
-fn days_in_month(year: i64, month: i64) -> i64 {
+#[inline]
+fn days_in_month(year: u32, month: u32) -> u32 {
     match month {
         2 if is_leap_year(year) => 29,
         2 => 28,
@@ -384,12 +381,9 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-fn is_leap_year(year: i64) -> bool {
-    year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
-}
-
-fn index_of(position: usize) -> i64 {
-    i64::try_from(position).unwrap_or(i64::MAX)
+#[inline]
+fn is_leap_year(year: u32) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 fn two_digits(number: i64) -> (u8, u8) {

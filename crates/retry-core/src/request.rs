@@ -333,13 +333,13 @@ impl LogicalRequest {
         now: Monotonic,
         random: &mut impl Random,
     ) -> Result<Wait, Refused> {
-        let (base, mut applied) = self.base_millis(asked);
+        let hint = asked.millis();
         if self.policy.over_ceiling == OverCeiling::GiveUp
-            && asked.millis().is_some_and(|hint| hint > self.policy.ceiling_millis)
+            && hint.is_some_and(|hint| hint > self.policy.ceiling_millis)
         {
-            return Err(Refused { reason: Reason::HintAboveCeiling, wait: asked.millis() });
+            return Err(Refused { reason: Reason::HintAboveCeiling, wait: hint });
         }
-        let mut millis = base;
+        let (mut millis, mut applied) = self.base_millis(asked);
         if millis < self.policy.floor_millis {
             millis = self.policy.floor_millis;
             applied = applied.with(Application::Floor);
@@ -349,8 +349,8 @@ impl LogicalRequest {
             applied = applied.with(Application::Ceiling);
         }
 
-        let told = self.hold_first_deadline(received.after_millis(millis), now);
         let hard_stop = self.hard_stop();
+        let told = self.hold_first_deadline(received.after_millis(millis), now);
         let mut until = told.max(now);
         let too_late = match self.policy.over_budget {
             OverBudget::GiveUp => until > hard_stop,
@@ -364,19 +364,21 @@ impl LogicalRequest {
             applied = applied.with(Application::Truncated);
         }
 
-        let jitter = random.up_to(self.most_jitter(until.millis_since(received), until));
+        let most_jitter = self.most_jitter(until.millis_since(received), hard_stop.millis_since(until));
+        let jitter = random.up_to(most_jitter);
         if jitter > 0 {
             until = until.after_millis(jitter);
             applied = applied.with(Application::Jitter);
         }
         Ok(Wait {
             until,
-            length: until.since(received),
+            received,
+            decided: now,
+            started: self.started,
             asked,
             applied,
             attempts: self.attempts,
-            elapsed: now.since(self.started),
-            budget: self.policy.budget(),
+            budget_millis: self.policy.budget_millis,
         })
     }
 
@@ -427,12 +429,12 @@ impl LogicalRequest {
         }
     }
 
-    /// `J` of section 5, in whole milliseconds, for a wait of `millis` that ends at `until`.
+    /// `J` of section 5 for a wait of `millis` and a budget that leaves `rest` milliseconds beside it.
     #[inline]
-    fn most_jitter(&self, millis: u64, until: Monotonic) -> u64 {
+    fn most_jitter(&self, millis: u64, rest: u64) -> u64 {
         let share = millis.saturating_mul(u64::from(self.policy.jitter.per_mille)).wrapping_div(1_000);
         let cap = self.policy.jitter.cap_millis.unwrap_or(u64::MAX);
-        share.min(cap).min(self.hard_stop().millis_since(until))
+        share.min(cap).min(rest)
     }
 
     /// E7, E8: when a request that a live window holds may go.
@@ -453,7 +455,7 @@ impl LogicalRequest {
                 }),
             };
         }
-        let most = self.most_jitter(closed_until.millis_since(now), closed_until);
+        let most = self.most_jitter(closed_until.millis_since(now), hard_stop.millis_since(closed_until));
         let jitter = most.saturating_mul(u64::from(self.spread_per_mille)).wrapping_div(1_000);
         Ok(closed_until.after_millis(jitter))
     }

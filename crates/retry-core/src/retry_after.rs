@@ -143,6 +143,7 @@ impl<'a> RetryAfter<'a> {
 
     /// The uncapped delay in seconds; `None` where there is no usable value.
     #[must_use]
+    #[inline]
     pub const fn delay(&self) -> Option<u64> {
         match *self {
             Self::Delay { seconds, .. } => Some(seconds),
@@ -160,8 +161,19 @@ impl<'a> RetryAfter<'a> {
         }
     }
 
-    /// One line, read alone.
+    /// One line, read alone. Plain digits are what nearly every server sends: they are read in the caller,
+    /// so that what it does not look at of the answer is never built.
+    #[inline]
     fn parse_line(line: &'a [u8], reading: &Reading<'_>) -> Self {
+        match delay_seconds(line) {
+            Some(number) => Self::delay_of(number, Anomalies::NONE, line),
+            None => Self::parse_other(line, reading),
+        }
+    }
+
+    /// A line that is not just digits.
+    #[inline(never)]
+    fn parse_other(line: &'a [u8], reading: &Reading<'_>) -> Self {
         let line = strip(line);
         match line.first() {
             None => Self::Malformed { reason: Malformed::Empty, line },
@@ -170,33 +182,46 @@ impl<'a> RetryAfter<'a> {
         }
     }
 
+    /// Padded digits (P2), a folded list (P7), a fraction (P10), or junk that begins with a digit.
+    #[cold]
     fn parse_number(line: &'a [u8], reading: &Reading<'_>) -> Self {
-        match delay_seconds(line) {
-            Number::Whole { seconds, saturated } => {
-                let mut anomalies = Anomalies::NONE;
-                if saturated {
-                    anomalies = anomalies.with(Anomaly::Saturated);
-                }
-                Self::Delay { seconds, anomalies, line }
-            }
-            Number::Stopped => parse_unusual_number(line, reading),
-        }
-    }
-
-    #[inline(never)]
-    fn parse_date(line: &'a [u8], reading: &Reading<'_>) -> Self {
         let malformed = |reason| Self::Malformed { reason, line };
+        if let Some(number) = delay_seconds(line) {
+            return Self::delay_of(number, Anomalies::NONE, line);
+        }
+        if line.contains(&b',') {
+            return match largest_member(line) {
+                Some(number) => Self::delay_of(number, Anomalies::NONE.with(Anomaly::Folded), line),
+                None if line.len() > LONGEST_VALUE => malformed(Malformed::TooLong),
+                None => malformed(Malformed::Folded),
+            };
+        }
         if line.len() > LONGEST_VALUE {
             return malformed(Malformed::TooLong);
         }
-        let Some(date) = HttpDate::parse(line, reading.now) else {
-            return malformed(why_no_date(line));
+        match fraction(line) {
+            Some(number) if reading.lenient_fractions => {
+                Self::delay_of(number, Anomalies::NONE.with(Anomaly::Fraction), line)
+            }
+            _ => malformed(Malformed::NotADelayOrDate),
+        }
+    }
+
+    #[inline]
+    const fn delay_of(number: Number, anomalies: Anomalies, line: &'a [u8]) -> Self {
+        let anomalies = if number.saturated { anomalies.with(Anomaly::Saturated) } else { anomalies };
+        Self::Delay { seconds: number.seconds, anomalies, line }
+    }
+
+    fn parse_date(line: &'a [u8], reading: &Reading<'_>) -> Self {
+        let date = HttpDate::parse(line, reading.now).filter(|_| line.len() <= LONGEST_VALUE);
+        let Some(date) = date else {
+            return Self::Malformed { reason: why_no_date(line), line };
         };
         if reading.dates == Dates::TreatAsAbsent {
             return Self::Absent;
         }
-        let reference = reference(reading);
-        let mut anomalies = Anomalies::NONE;
+        let (reference, mut anomalies) = reference(reading);
         if date.wrong_weekday {
             anomalies = anomalies.with(Anomaly::WrongWeekday);
         }
@@ -205,9 +230,6 @@ impl<'a> RetryAfter<'a> {
         }
         if date.at < reference {
             anomalies = anomalies.with(Anomaly::Past);
-        }
-        if reference.distance(reading.now) > DATE_SKEW_SECONDS {
-            anomalies = anomalies.with(Anomaly::DateSkew);
         }
         Self::Date { at: date.at, delay: date.at.seconds_since(reference), anomalies, line }
     }
@@ -258,92 +280,78 @@ impl<'a> RetryAfter<'a> {
     }
 }
 
-/// A value that begins with a digit but is not `1*DIGIT`: a folded list (P7), a fraction (P10), or junk.
-#[cold]
-#[inline(never)]
-fn parse_unusual_number<'a>(line: &'a [u8], reading: &Reading<'_>) -> RetryAfter<'a> {
-    let malformed = |reason| RetryAfter::Malformed { reason, line };
-    if line.contains(&b',') {
-        return match largest_member(line) {
-            Some((seconds, saturated)) => {
-                let mut anomalies = Anomalies::NONE.with(Anomaly::Folded);
-                if saturated {
-                    anomalies = anomalies.with(Anomaly::Saturated);
-                }
-                RetryAfter::Delay { seconds, anomalies, line }
-            }
-            None if line.len() > LONGEST_VALUE => malformed(Malformed::TooLong),
-            None => malformed(Malformed::Folded),
-        };
-    }
-    if line.len() > LONGEST_VALUE {
-        return malformed(Malformed::TooLong);
-    }
-    match fraction(line) {
-        Some((seconds, saturated)) if reading.lenient_fractions => {
-            let mut anomalies = Anomalies::NONE.with(Anomaly::Fraction);
-            if saturated {
-                anomalies = anomalies.with(Anomaly::Saturated);
-            }
-            RetryAfter::Delay { seconds, anomalies, line }
-        }
-        _ => malformed(Malformed::NotADelayOrDate),
-    }
+/// Seconds; by order the larger number, then the one that was cut to [`LARGEST`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Number {
+    seconds: u64,
+    saturated: bool,
 }
 
-enum Number {
-    Whole { seconds: u64, saturated: bool },
-    Stopped,
-}
+/// Digits that cannot reach [`LARGEST`], however they are chosen.
+const DIGITS_BELOW_LARGEST: usize = 15;
 
 /// `1*DIGIT` by numeric value (P1, P3); the empty string is not a number.
 #[inline]
-fn delay_seconds(digits: &[u8]) -> Number {
+fn delay_seconds(digits: &[u8]) -> Option<Number> {
+    if digits.is_empty() || digits.len() > DIGITS_BELOW_LARGEST {
+        return long_delay_seconds(digits);
+    }
     let mut seconds: u64 = 0;
-    let mut saturated = false;
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            return Number::Stopped;
+            return None;
         }
-        // Never overflows: the value is at most LARGEST here, and ten times that is below 2^64.
         seconds = seconds.wrapping_mul(10).wrapping_add(u64::from(digit));
-        if seconds > LARGEST {
-            seconds = LARGEST;
-            saturated = true;
-        }
     }
-    if digits.is_empty() { Number::Stopped } else { Number::Whole { seconds, saturated } }
+    Some(Number { seconds, saturated: false })
 }
 
-/// P7: the largest member of a comma-joined list of `1*DIGIT`, and whether it was saturated.
-fn largest_member(line: &[u8]) -> Option<(u64, bool)> {
-    let mut largest = (0, false);
-    for member in line.split(|byte| *byte == b',') {
-        match delay_seconds(strip(member)) {
-            Number::Whole { seconds, saturated } => largest = largest.max((seconds, saturated)),
-            Number::Stopped => return None,
+/// As many digits as there are, or none.
+#[cold]
+fn long_delay_seconds(digits: &[u8]) -> Option<Number> {
+    let mut number = Number::default();
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
         }
+        // Never overflows: the value is at most LARGEST here, and ten times that is below 2^64.
+        number.seconds = number.seconds.wrapping_mul(10).wrapping_add(u64::from(digit));
+        if number.seconds > LARGEST {
+            number = Number { seconds: LARGEST, saturated: true };
+        }
+    }
+    (!digits.is_empty()).then_some(number)
+}
+
+/// P7: the largest member of a comma-joined list of `1*DIGIT`.
+fn largest_member(line: &[u8]) -> Option<Number> {
+    let mut largest = Number::default();
+    for member in line.split(|byte| *byte == b',') {
+        largest = largest.max(delay_seconds(strip(member))?);
     }
     Some(largest)
 }
 
-/// P10: `1*DIGIT "." 1*9DIGIT`, rounded up to whole seconds, and whether that was saturated.
-fn fraction(line: &[u8]) -> Option<(u64, bool)> {
+/// P10: `1*DIGIT "." 1*9DIGIT`, rounded up to whole seconds.
+fn fraction(line: &[u8]) -> Option<Number> {
     let point = line.iter().position(|byte| *byte == b'.')?;
     let (whole, rest) = line.split_at_checked(point)?;
     let digits = rest.split_first()?.1;
-    let Number::Whole { seconds, saturated } = delay_seconds(whole) else { return None };
-    let Number::Whole { seconds: part, .. } = delay_seconds(digits) else { return None };
-    if digits.len() > 9 {
-        return None;
-    }
-    let rounded = seconds.wrapping_add(u64::from(part > 0));
-    Some((rounded.min(LARGEST), saturated || rounded > LARGEST))
+    let Number { seconds, saturated } = delay_seconds(whole)?;
+    let part = delay_seconds(digits).filter(|_| digits.len() <= 9)?;
+    let rounded = seconds.wrapping_add(u64::from(part.seconds > 0));
+    Some(Number { seconds: rounded.min(LARGEST), saturated: saturated || rounded > LARGEST })
 }
 
 /// Tells a date that does not exist from something that was never a date; informative only.
+#[cold]
+#[inline(never)]
 fn why_no_date(line: &[u8]) -> Malformed {
+    if line.len() > LONGEST_VALUE {
+        return Malformed::TooLong;
+    }
     let begins_like_a_date = line.get(..3).is_some_and(|name| {
         [b"Sun", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat"]
             .iter()
@@ -357,26 +365,38 @@ fn why_no_date(line: &[u8]) -> Malformed {
     }
 }
 
-/// P6: the clock that a date is measured against.
-fn reference(reading: &Reading<'_>) -> UnixTime {
-    let Some(date) = reading.date else { return reading.now };
+/// P6: the clock that a date is measured against, and whether that is odd.
+fn reference(reading: &Reading<'_>) -> (UnixTime, Anomalies) {
+    let local = (reading.now, Anomalies::NONE);
+    match reading.date {
+        Some(date) => senders_clock(date, reading).unwrap_or(local),
+        None => local,
+    }
+}
+
+#[inline(never)]
+fn senders_clock(date: &[u8], reading: &Reading<'_>) -> Option<(UnixTime, Anomalies)> {
     if reading.age.is_some_and(is_above_zero) {
-        return reading.now;
+        return None;
     }
-    let date = strip(date);
-    if date.len() > LONGEST_VALUE {
-        return reading.now;
-    }
-    HttpDate::parse(date, reading.now).map_or(reading.now, |date| date.at)
+    let at = HttpDate::parse(strip(date), reading.now)?.at;
+    let skewed = at.distance(reading.now) > DATE_SKEW_SECONDS;
+    Some((at, if skewed { Anomalies::NONE.with(Anomaly::DateSkew) } else { Anomalies::NONE }))
 }
 
 fn is_above_zero(age: &[u8]) -> bool {
-    matches!(delay_seconds(strip(age)), Number::Whole { seconds: 1.., .. })
+    delay_seconds(strip(age)).is_some_and(|age| age.seconds > 0)
 }
 
 /// Without surrounding SP and HTAB (P2).
 #[inline]
 fn strip(mut value: &[u8]) -> &[u8] {
+    // Nearly always there is none.
+    if let ([first, ..], [.., last]) = (value, value)
+        && *first.min(last) > b' '
+    {
+        return value;
+    }
     while let [b' ' | b'\t', rest @ ..] = value {
         value = rest;
     }

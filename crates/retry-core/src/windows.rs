@@ -56,6 +56,8 @@ struct Entry<K> {
     last_refusal: Monotonic,
     /// The number of this key's last record, for the tie of E9.
     recorded: u64,
+    /// Half of the key's hash, so that a look-up does not fetch the keys of its neighbours.
+    fingerprint: u32,
     status: u16,
 }
 
@@ -129,7 +131,8 @@ impl<K: Hash + Eq> Windows<K> {
         if self.length >= self.capacity() {
             self.evict();
         }
-        self.insert(hash, Entry { key, not_before: asked, last_refusal: now, recorded, status });
+        let fingerprint = fingerprint(hash);
+        self.insert(hash, Entry { key, not_before: asked, last_refusal: now, recorded, fingerprint, status });
         self.remember_candidate(Candidate { not_before: asked, recorded, hash });
         Some(capped)
     }
@@ -216,8 +219,11 @@ impl<K: Hash + Eq> Windows<K> {
 
     /// Where a candidate's entry stands now. Two keys may share a hash, so an exact match goes first.
     fn place_of(&self, candidate: &Candidate) -> Option<usize> {
+        let fingerprint = fingerprint(candidate.hash);
         let same_hash = |place: &usize| {
-            self.entry(*place).is_some_and(|entry| self.hash.hash_one(&entry.key) == candidate.hash)
+            self.entry(*place).is_some_and(|entry| {
+                entry.fingerprint == fingerprint && self.hash.hash_one(&entry.key) == candidate.hash
+            })
         };
         let exact = |place: &usize| {
             self.entry(*place).is_some_and(|entry| {
@@ -249,7 +255,11 @@ impl<K: Hash + Eq> Windows<K> {
         K: Borrow<Q>,
         Q: Eq + ?Sized,
     {
-        self.run(hash).find(|place| self.entry(*place).is_some_and(|entry| entry.key.borrow() == key))
+        let fingerprint = fingerprint(hash);
+        self.run(hash).find(|place| {
+            self.entry(*place)
+                .is_some_and(|entry| entry.fingerprint == fingerprint && entry.key.borrow() == key)
+        })
     }
 
     /// The occupied places from a hash's own place on, to the first free one.
@@ -320,4 +330,9 @@ impl<K: Hash + Eq> Windows<K> {
     fn distance(&self, from: usize, to: usize) -> usize {
         to.wrapping_sub(from) & self.table.len().wrapping_sub(1)
     }
+}
+
+/// The upper half: the lower one says where an entry stands.
+fn fingerprint(hash: u64) -> u32 {
+    u32::try_from(hash.wrapping_shr(32)).unwrap_or(u32::MAX)
 }

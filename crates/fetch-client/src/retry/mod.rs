@@ -170,9 +170,9 @@ impl retry_middleware::Observer for Telling {
             self.waiting = true;
             self.observer.waiting(&Waiting {
                 attempt: wait.attempts,
-                wait: wait.length,
-                elapsed: wait.elapsed,
-                budget: wait.budget,
+                wait: wait.length(),
+                elapsed: wait.elapsed(),
+                budget: wait.budget(),
             });
         }
     }

@@ -88,7 +88,7 @@ impl<C: Clock> RecordedWaits<C> {
         let mut waits = Vec::new();
         let observer = |event: Event<'_>| {
             if let Event::Decided { decision: Decision::Wait(wait), .. } = event {
-                waits.push(wait.length);
+                waits.push(wait.length());
             }
         };
         let mut driver = Driver { clock: &self.clock, random: NoRandom, observer };

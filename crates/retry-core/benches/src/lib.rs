@@ -125,7 +125,14 @@ impl Accesses {
     fn next(&mut self) -> (usize, bool) {
         self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         let wide = u128::from(self.state) * u128::from(self.keys);
-        ((wide >> 64) as usize, self.state & 0xf_f00 < 0x1_9900)
+        ((wide >> 64) as usize, (self.state >> 20).is_multiple_of(10))
+    }
+
+    /// What both stores need before they begin: the URL, in the processor's cache as a request has it.
+    #[inline(never)]
+    pub fn url(&mut self, urls: &[Url]) -> u8 {
+        let (index, write) = self.next();
+        urls[index].as_str().bytes().fold(u8::from(write), |sum, byte| sum ^ byte)
     }
 }
 

@@ -194,11 +194,11 @@ pub fn waits_at_least_the_floor(trace: &Trace, floor: Duration) -> Result<(), Br
     for (client, record) in trace.records() {
         if let Record::Ended { decision: Decision::Wait(wait), .. } = record
             && !wait.applied.contains(Application::Truncated)
-            && wait.length < floor
+            && wait.length() < floor
         {
             return Broken::law(
                 "waits at least the floor",
-                format!("client {client} waits {:?}; the floor is {floor:?}", wait.length),
+                format!("client {client} waits {:?}; the floor is {floor:?}", wait.length()),
             );
         }
     }
@@ -264,7 +264,7 @@ pub fn a_larger_hint_never_waits_less(
     larger_millis: u64,
 ) -> Result<(), Broken> {
     let wait = |millis| match first_decision(policy, status, Hint::after_millis(millis, b""), &mut NoRandom) {
-        Decision::Wait(wait) => wait.length,
+        Decision::Wait(wait) => wait.length(),
         Decision::Done | Decision::Stop(_) => Duration::MAX,
     };
     let (short, long) = (wait(smaller_millis), wait(larger_millis));

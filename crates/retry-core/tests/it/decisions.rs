@@ -82,7 +82,7 @@ impl Call {
 #[track_caller]
 fn first_wait(policy: &Policy, outcome: Outcome) -> (u64, Vec<Application>) {
     let wait = Call::new(policy).waits(outcome);
-    (u64::try_from(wait.length.as_millis()).unwrap(), wait.applied.iter().collect())
+    (u64::try_from(wait.length().as_millis()).unwrap(), wait.applied.iter().collect())
 }
 
 #[track_caller]
@@ -154,9 +154,9 @@ fn truncation_waits_what_remains_and_tries_once_more() {
     let policy = built(profiles::SHAKENFIST.to_builder().enabled(true).budget(Duration::from_millis(15_400)));
     let marked = |text| Outcome::Answered { status: 507, hint: hint(text), verdict: Verdict::Transient };
     let mut call = Call::new(&policy);
-    assert_eq!(call.waits(marked("15")).length, seconds(15));
+    assert_eq!(call.waits(marked("15")).length(), seconds(15));
     let cut = call.waits(marked("15"));
-    assert_eq!((cut.length, cut.until), (Duration::from_millis(400), at(15_400)));
+    assert_eq!((cut.length(), cut.until), (Duration::from_millis(400), at(15_400)));
     assert_eq!(cut.applied.iter().collect::<Vec<_>>(), [Application::Truncated]);
     assert_eq!(call.stops(marked("15")).reason, Reason::BudgetExhausted);
     assert_eq!(call.began, [0, 15_000, 15_400]);
@@ -169,7 +169,7 @@ fn attempts_are_capped_and_every_send_counts() {
     let marked = Outcome::Answered { status: 507, hint: hint("15"), verdict: Verdict::Transient };
     let mut call = Call::new(&policy);
     for _ in 0..4 {
-        assert_eq!(call.waits(marked).length, seconds(15));
+        assert_eq!(call.waits(marked).length(), seconds(15));
     }
     let stop = call.stops(marked);
     assert_eq!((stop.reason, stop.attempts, stop.waited), (Reason::AttemptsExhausted, 5, seconds(60)));
@@ -278,7 +278,7 @@ fn replay_follows_method_body_and_the_callers_word() {
 #[test]
 fn unanswered_attempts_are_repeated_by_their_replay_class() {
     let policy = &profiles::RECOMMENDED;
-    let goes_on = |replay, outcome| matches!(Call::replaying(policy, replay).attempt(outcome), Decision::Wait(wait) if wait.length == seconds(1));
+    let goes_on = |replay, outcome| matches!(Call::replaying(policy, replay).attempt(outcome), Decision::Wait(wait) if wait.length() == seconds(1));
     for (replay, not_sent, lost) in
         [(Replay::Always, true, true), (Replay::OnlyIfUnsent, true, false), (Replay::Never, false, false)]
     {
@@ -296,7 +296,7 @@ fn a_hint_never_resets_the_backoff() {
     for (text, expected) in [("1", [1, 2, 4, 8, 16, 30, 30]), ("0", [1, 2, 4, 8, 16, 30, 30])] {
         let mut call = Call::new(&built(profiles::RECOMMENDED.to_builder().budget(seconds(3_600))));
         for length in expected {
-            assert_eq!(call.waits(refused(503, text)).length, seconds(length));
+            assert_eq!(call.waits(refused(503, text)).length(), seconds(length));
         }
     }
 }
@@ -343,7 +343,7 @@ fn the_largest_hint_is_above_every_ceiling() {
     assert_eq!(first_stop(&widest, Replay::Always, refused(503, &largest)), Reason::HintAboveCeiling);
     let clamps = built(widest.to_builder().over_ceiling(OverCeiling::Clamp));
     let wait = Call::new(&clamps).waits(refused(503, &largest));
-    assert_eq!(wait.length, Duration::from_millis(retry_core::LARGEST));
+    assert_eq!(wait.length(), Duration::from_millis(retry_core::LARGEST));
 }
 
 /// W2: a larger backoff is cut, never a stop.
@@ -421,7 +421,7 @@ fn a_delay_counts_from_the_arrival_of_the_head() {
     let Decision::Wait(wait) = request.end(&refused(503, "30"), at(1_000), at(9_000), &mut NoRandom) else {
         panic!()
     };
-    assert_eq!((wait.until, wait.length), (at(31_000), seconds(30)));
+    assert_eq!((wait.until, wait.length()), (at(31_000), seconds(30)));
     assert_eq!(request.poll(at(30_999), None), Step::Wait(at(31_000)));
     assert_eq!(request.poll(at(31_000), None), Step::Attempt);
     assert_eq!(request.planned(), Some(at(31_000)));

@@ -71,7 +71,7 @@ async fn a_transient_refusal_is_waited_out_as_the_server_asks() {
     let (told, url) = (Arc::clone(&waits), server.running.url());
     let client =
         server.client(|settings| settings.retry_transient_capacity = true).with_observer(move |wait| {
-            told.lock().expect("no panics").push(wait.length);
+            told.lock().expect("no panics").push(wait.length());
             let url = url.clone();
             tokio::spawn(async move { admin(&url, "capacity/release").await });
         });

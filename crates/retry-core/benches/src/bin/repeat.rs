@@ -1,4 +1,4 @@
-//! Does one case a number of times, under an instruction counter: `instructions CASE TIMES`.
+//! Does one case a number of times, under an instruction counter or a stopwatch: `repeat CASE TIMES [KEYS]`.
 
 use std::hint::black_box;
 
@@ -8,6 +8,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let case = arguments.next().expect("a case");
     let times: u64 = arguments.next().and_then(|times| times.parse().ok()).expect("a number of times");
+    let keys: usize = arguments.next().map_or(1_000, |keys| keys.parse().expect("a number of keys"));
     match case.as_str() {
         "parse-seconds" => repeat(times, || cases::parse(black_box(SECONDS))),
         "parse-date" => repeat(times, || cases::parse(black_box(IMF_DATE))),
@@ -37,14 +38,19 @@ fn main() {
             repeat(times, || cases::decide_with_backon(&mut backoff));
         }
         "windows" => {
-            let urls = cases::urls(1_000);
+            let urls = cases::urls(keys);
             let (store, mut accesses) = (Ours::filled(&urls), Accesses::over(urls.len()));
             repeat(times, || store.access(&urls, &mut accesses));
         }
         "windows-map" => {
-            let urls = cases::urls(1_000);
+            let urls = cases::urls(keys);
             let (store, mut accesses) = (Theirs::filled(&urls), Accesses::over(urls.len()));
             repeat(times, || store.access(&urls, &mut accesses));
+        }
+        "windows-nothing" => {
+            let urls = cases::urls(keys);
+            let mut accesses = Accesses::over(urls.len());
+            repeat(times, || accesses.url(&urls));
         }
         "nothing" => repeat(times, || 0),
         other => panic!("expected a case, got {other}"),
