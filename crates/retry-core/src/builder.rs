@@ -225,5 +225,5 @@ impl PolicyBuilder {
 }
 
 const fn within(millis: u64) -> u64 {
-    if millis > LARGEST { LARGEST } else { millis }
+    if millis < LARGEST { millis } else { LARGEST }
 }

@@ -60,3 +60,39 @@ const fn fold(left: u64, right: u64) -> u64 {
     let product = (left as u128).wrapping_mul(right as u128);
     (product as u64) ^ (product.wrapping_shr(64) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use core::hash::BuildHasher;
+
+    use super::KeyHash;
+
+    /// Every bit of a hash is one for about half of all keys: places and fingerprints are spread, whatever
+    /// the seed.
+    #[test]
+    fn hashes_are_spread_over_all_bits() {
+        let keys: [&[u8]; 4] = [b"", b"/a", b"http://a:80/", b"https://example.com:443/items/"];
+        for seed in [0, 1, u64::MAX] {
+            let build = KeyHash::seeded(seed);
+            let mut ones = [0_u32; 64];
+            for number in 0_u64..4_096 {
+                let hash = build.hash_one((keys[(number % 4) as usize], number));
+                for (bit, count) in ones.iter_mut().enumerate() {
+                    *count += u32::from(hash >> bit & 1 == 1);
+                }
+            }
+            assert!(ones.iter().all(|count| (1_848..2_248).contains(count)), "{ones:?}");
+        }
+    }
+
+    /// E9: who does not know the seed does not know which keys meet.
+    #[test]
+    fn another_seed_is_another_layout() {
+        let hash = |seed, key: &str| KeyHash::seeded(seed).hash_one(key) & 0xff;
+        let together =
+            |seed| (0..200_u32).filter(|key| hash(seed, &key.to_string()) == 7).collect::<Vec<_>>();
+        assert_ne!(together(1), together(2));
+    }
+}

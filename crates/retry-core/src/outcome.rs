@@ -36,15 +36,6 @@ impl Outcome {
             Self::NotSent | Self::Lost => Hint::NONE,
         }
     }
-
-    /// The answer's status; none where there was no answer.
-    #[must_use]
-    pub const fn status(&self) -> Option<u16> {
-        match self {
-            Self::Answered { status, .. } => Some(*status),
-            Self::NotSent | Self::Lost => None,
-        }
-    }
 }
 
 /// What a refusal's body says about itself.

@@ -8,3 +8,4 @@ mod laws;
 mod parse;
 mod policies;
 mod windows;
+mod words;

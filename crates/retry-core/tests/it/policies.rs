@@ -1,9 +1,10 @@
 //! What builds, what does not, and what is warned about (B8).
 
+use std::fmt::{Debug, Write as _};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use retry_core::{Jitter, PolicyBuilder, Schedule, StatusSet, profiles};
+use retry_core::{Jitter, Policy, PolicyBuilder, Schedule, StatusSet, profiles};
 
 use crate::decisions::{built, seconds};
 
@@ -67,4 +68,111 @@ fn a_policy_gives_back_what_it_was_built_with() {
     assert_eq!(policy.schedule(), Some(capped));
     let constant = built(policy.to_builder().schedule(Some(Schedule::Constant { millis: u64::MAX })));
     assert_eq!(constant.schedule(), Some(Schedule::Constant { millis: largest }));
+}
+
+/// Section 8, read back through the public accessors.
+#[test]
+fn the_profiles_are_the_published_table() {
+    insta::assert_snapshot!(table(&profiles::MUSE), @r#"
+    retried statuses: {503: Needs { transient: false, hint: false }}
+    enabled: true
+    unanswered repeated: false
+    dates: TreatAsAbsent
+    lenient fractions: false
+    default_backoff: 5s
+    schedule: None
+    floor: 1s
+    ceiling: (60s, Clamp)
+    combine: HintOnly
+    budget: (120s, GiveUp)
+    max_attempts: None
+    first_deadline: false
+    windows: None
+    jitter: Jitter { per_mille: 0, cap_millis: None }
+    attempt timeout: 60s
+    "#);
+    insta::assert_snapshot!(table(&profiles::SHAKENFIST), @r#"
+    retried statuses: {507: Needs { transient: true, hint: false }}
+    enabled: false
+    unanswered repeated: false
+    dates: TreatAsAbsent
+    lenient fractions: false
+    default_backoff: 15s
+    schedule: None
+    floor: 1s
+    ceiling: (60s, Clamp)
+    combine: HintOnly
+    budget: (60s, TruncateThenTry)
+    max_attempts: Some(5)
+    first_deadline: false
+    windows: None
+    jitter: Jitter { per_mille: 0, cap_millis: None }
+    attempt timeout: 300s
+    "#);
+    insta::assert_snapshot!(table(&profiles::ALKHTTP), @r#"
+    retried statuses: {408: Needs { transient: false, hint: false }, 429: Needs { transient: false, hint: false }, 500: Needs { transient: false, hint: false }, 502: Needs { transient: false, hint: false }, 503: Needs { transient: false, hint: false }, 504: Needs { transient: false, hint: false }}
+    enabled: true
+    unanswered repeated: true
+    dates: Honour
+    lenient fractions: false
+    default_backoff: 0ns
+    schedule: Some(Exponential { base_millis: 100, factor: 2, cap_millis: 2000 })
+    floor: 0ns
+    ceiling: (300s, Clamp)
+    combine: Max
+    budget: (10s, TruncateThenTry)
+    max_attempts: Some(4)
+    first_deadline: true
+    windows: Some(WindowPolicy { capacity: 256, join: Earliest, ceiling_millis: 300000 })
+    jitter: Jitter { per_mille: 250, cap_millis: Some(2000) }
+    attempt timeout: 30s
+    "#);
+    insta::assert_snapshot!(table(&profiles::RECOMMENDED), @r#"
+    retried statuses: {408: Needs { transient: false, hint: false }, 413: Needs { transient: false, hint: true }, 429: Needs { transient: false, hint: false }, 502: Needs { transient: false, hint: false }, 503: Needs { transient: false, hint: false }, 504: Needs { transient: false, hint: false }, 507: Needs { transient: true, hint: false }}
+    enabled: true
+    unanswered repeated: true
+    dates: Honour
+    lenient fractions: false
+    default_backoff: 0ns
+    schedule: Some(Exponential { base_millis: 1000, factor: 2, cap_millis: 30000 })
+    floor: 1s
+    ceiling: (120s, GiveUp)
+    combine: Max
+    budget: (300s, GiveUp)
+    max_attempts: Some(10)
+    first_deadline: false
+    windows: Some(WindowPolicy { capacity: 1024, join: Latest, ceiling_millis: 3600000 })
+    jitter: Jitter { per_mille: 500, cap_millis: Some(30000) }
+    attempt timeout: 30s
+    "#);
+}
+
+fn table(policy: &Policy) -> String {
+    let mut rows = String::new();
+    let mut row = |name: &str, value: &dyn Debug| writeln!(rows, "{name}: {value:?}").unwrap();
+    row("retried statuses", policy.retry_on());
+    row("enabled", &policy.enabled());
+    row("unanswered repeated", &policy.repeat_unanswered());
+    row("dates", &policy.dates());
+    row("lenient fractions", &policy.lenient_fractions());
+    row("default_backoff", &policy.default_backoff());
+    row("schedule", &policy.schedule());
+    row("floor", &policy.floor());
+    row("ceiling", &(policy.ceiling(), policy.over_ceiling()));
+    row("combine", &policy.combine());
+    row("budget", &(policy.budget(), policy.over_budget()));
+    row("max_attempts", &policy.max_attempts());
+    row("first_deadline", &policy.first_deadline());
+    row("windows", &policy.windows());
+    row("jitter", &policy.jitter());
+    row("attempt timeout", &policy.attempt_timeout());
+    rows
+}
+
+/// P10: the opt-in is read back, too.
+#[test]
+fn lenient_fractions_are_off_until_asked_for() {
+    let lenient = built(profiles::RECOMMENDED.to_builder().lenient_fractions(true));
+    assert!(lenient.lenient_fractions());
+    assert!(!profiles::RECOMMENDED.lenient_fractions());
 }
