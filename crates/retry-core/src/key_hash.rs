@@ -73,12 +73,12 @@ mod tests {
     /// the seed.
     #[test]
     fn hashes_are_spread_over_all_bits() {
-        let keys: [&[u8]; 4] = [b"", b"/a", b"http://a:80/", b"https://example.com:443/items/"];
+        let keys = ["", "/a", "http://a:80/", "https://example.com:443/items/"];
         for seed in [0, 1, u64::MAX] {
             let build = KeyHash::seeded(seed);
             let mut ones = [0_u32; 64];
-            for number in 0_u64..4_096 {
-                let hash = build.hash_one((keys[(number % 4) as usize], number));
+            for key in (0..1_024_u64).flat_map(|number| keys.map(|key| (key, number))) {
+                let hash = build.hash_one(key);
                 for (bit, count) in ones.iter_mut().enumerate() {
                     *count += u32::from(hash >> bit & 1 == 1);
                 }
