@@ -80,7 +80,7 @@ pub struct UnpackAnswer {
 }
 
 /// The body of `POST /{owner}/{slug}/fetch/mpack`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FetchRequest {

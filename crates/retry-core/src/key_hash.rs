@@ -72,6 +72,7 @@ mod tests {
     /// Every bit of a hash is one for about half of all keys: places and fingerprints are spread, whatever
     /// the seed.
     #[test]
+    #[cfg_attr(miri, ignore = "counts for minutes, and touches no memory of its own")]
     fn hashes_are_spread_over_all_bits() {
         let keys = ["", "/a", "http://a:80/", "https://example.com:443/items/"];
         for seed in [0, 1, u64::MAX] {

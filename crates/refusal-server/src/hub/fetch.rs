@@ -18,6 +18,7 @@ use super::store::{
     COMMITS, HEADS, Heads, History, JOBS, MISSING, PENDING, PackKey, REPOSITORIES, Repository, SNAPSHOTS,
     StoreError, any_of, heads,
 };
+use super::told::Question;
 use super::{Hub, walk};
 use crate::clock::timestamp;
 use crate::refusal::{Failure, Refused};
@@ -52,12 +53,17 @@ pub(super) async fn post(
 ) -> Result<Json<FetchAnswer>, Refused> {
     check(&request)?;
     let question = Arc::new(Question { authorised: hub.tokens.admits(&headers), name, request });
+    let revision = hub.database.revision();
+    if let Some(refused) = hub.told.recall(&question, revision) {
+        return Err(refused);
+    }
     // Once around, unless a push moves the heads while the pack is built: then the question is a new one.
     let (plan, Kept { pack, expires }) = loop {
         let plan = {
             let question = Arc::clone(&question);
-            hub.blocking(move |hub| assess(hub, &question)).await?
+            hub.blocking(move |hub| assess(hub, &question)).await
         };
+        let plan = plan.inspect_err(|refused| hub.told.remember(&question, revision, refused))?;
         let plan = Arc::new(plan);
         if let Some(kept) = answer(&hub, &question, &plan).await? {
             break (plan, kept);
@@ -72,12 +78,6 @@ pub(super) async fn post(
         branch_heads: plan.heads.clone(),
         generation: plan.repository.generation,
     }))
-}
-
-struct Question {
-    authorised: bool,
-    name: RepositoryName,
-    request: FetchRequest,
 }
 
 /// A question that can be answered, in the state of the repository that it was asked of.

@@ -16,6 +16,7 @@ mod signature;
 mod store;
 #[cfg(test)]
 mod tests;
+mod told;
 mod unpack;
 mod upload;
 mod walk;
@@ -59,6 +60,7 @@ pub(crate) struct Hub {
     signer: signature::Signer,
     files: Files,
     packs: packs::Packs,
+    told: told::Told,
     /// How many packs are built for requests at once: each reads a part of the disk and keeps one core busy.
     builds: Semaphore,
     /// How many packs are uploaded at once: each holds a thread while its body arrives.
@@ -82,6 +84,7 @@ impl Hub {
             public_url: config.public_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
             clock: config.clock.clone(),
             packs: packs::Packs::default(),
+            told: told::Told::default(),
             builds: Semaphore::new(BUILDS),
             uploads: Semaphore::new(UPLOADS),
             address,

@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use redb::{DatabaseError, ReadTransaction, ReadableDatabase, TransactionError, WriteTransaction};
@@ -18,15 +18,26 @@ pub(crate) struct Database {
     path: PathBuf,
     open: RwLock<Option<redb::Database>>,
     broken: AtomicBool,
+    revision: AtomicU64,
 }
 
 impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let database = open(path)?;
-        let this =
-            Self { path: path.to_owned(), open: RwLock::new(Some(database)), broken: AtomicBool::new(false) };
+        let this = Self {
+            path: path.to_owned(),
+            open: RwLock::new(Some(database)),
+            broken: AtomicBool::new(false),
+            revision: AtomicU64::new(0),
+        };
         this.write(tables::create_all)?;
         Ok(this)
+    }
+
+    /// A number that has changed by the time a write is reported: what was read since it was looked at last
+    /// still holds while it is the same.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
     }
 
     /// Reads one consistent state. Blocks.
@@ -48,7 +59,10 @@ impl Database {
         self.with(|database| {
             let transaction = database.begin_write().map_err(StoreError::from)?;
             let result = work(&transaction)?;
-            transaction.commit().map_err(StoreError::from)?;
+            let committed = transaction.commit();
+            // Also where that failed: what reached the disk is not known then.
+            self.revision.fetch_add(1, Ordering::Release);
+            committed.map_err(StoreError::from)?;
             Ok(result)
         })
     }
