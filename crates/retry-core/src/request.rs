@@ -26,12 +26,6 @@ impl Random for NoRandom {
     }
 }
 
-impl<R: Random + ?Sized> Random for &mut R {
-    fn up_to(&mut self, most: u64) -> u64 {
-        (**self).up_to(most)
-    }
-}
-
 /// One thing that a caller wants, made of one or more attempts.
 ///
 /// It owns its policy and its clock's origin, and travels with the request through every layer, so that
@@ -130,7 +124,7 @@ impl LogicalRequest {
 
     /// Draws this request's place in the crowd that a window releases (E8); without, it goes at once.
     #[must_use]
-    pub fn spread(mut self, random: &mut impl Random) -> Self {
+    pub fn spread(mut self, random: &mut (impl Random + ?Sized)) -> Self {
         self.spread_per_mille = u16::try_from(random.up_to(1_000).min(1_000)).unwrap_or(1_000);
         self
     }
@@ -181,7 +175,7 @@ impl LogicalRequest {
         outcome: &Outcome,
         received: Monotonic,
         now: Monotonic,
-        random: &mut impl Random,
+        random: &mut (impl Random + ?Sized),
     ) -> Decision {
         self.idle_since = Some(now);
         if matches!(outcome, Outcome::Answered { status: 200..=399, .. }) {
@@ -331,7 +325,7 @@ impl LogicalRequest {
         asked: Asked,
         received: Monotonic,
         now: Monotonic,
-        random: &mut impl Random,
+        random: &mut (impl Random + ?Sized),
     ) -> Result<Wait, Refused> {
         let hint = asked.millis();
         if self.policy.over_ceiling == OverCeiling::GiveUp

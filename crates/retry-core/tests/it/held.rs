@@ -163,3 +163,12 @@ fn a_cancelled_attempt_was_not_waited_for() {
     assert_eq!((stop.attempts, stop.elapsed), (2, seconds(40)));
     assert_eq!((stop.waited, request.waited()), (Duration::from_millis(30_500), stop.waited));
 }
+
+/// E4, E7: a window that has ended holds nobody, wherever the hard stop lies.
+#[test]
+fn an_ended_window_beyond_the_hard_stop_holds_nobody() {
+    let policy = built(profiles::RECOMMENDED.to_builder().budget(seconds(10)));
+    let late = LogicalRequest::new(&policy, Replay::Always, at(0));
+    assert_eq!(late.poll(at(20_000), Some(at(15_000))), Step::Attempt);
+    assert_eq!(late.poll(at(15_000), Some(at(15_000))), Step::Attempt);
+}

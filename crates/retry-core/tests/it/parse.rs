@@ -169,6 +169,28 @@ fn impossible_times_are_malformed() {
     assert_date(parse("Mon, 30 Nov 2026 23:59:59 GMT"), 1_796_083_199, 86_399, &[]);
 }
 
+/// P4: every byte of every form is what it has to be; no other of the 256 passes, high bit or not.
+#[test]
+fn no_other_byte_passes_anywhere_in_a_date() {
+    let forms =
+        ["Wed, 02 Dec 2026 08:49:37 GMT", "Wed Dec  2 08:49:37 2026", "Wednesday, 02-Dec-26 08:49:37 GMT"];
+    let now = UnixTime::from_seconds(1_795_996_800);
+    for form in forms {
+        assert!(HttpDate::parse(form.as_bytes(), now).is_some(), "{form}");
+        for position in 0..form.len() {
+            for byte in 0..=u8::MAX {
+                let mut changed = form.as_bytes().to_vec();
+                let was = std::mem::replace(&mut changed[position], byte);
+                let padding = form.starts_with("Wed Dec") && position == 8;
+                let may_pass = byte == was || byte.is_ascii_digit() && (was.is_ascii_digit() || padding);
+                if HttpDate::parse(&changed, now).is_some() {
+                    assert!(may_pass, "{}", changed.escape_ascii());
+                }
+            }
+        }
+    }
+}
+
 /// P4.
 #[test]
 fn dates_are_case_sensitive_and_gmt() {
