@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use retry_core::{
-    Application, Asked, Body, Combine, Decision, Hint, Jitter, LogicalRequest, Monotonic, Needs, NoRandom,
-    Outcome, OverBudget, OverCeiling, Policy, PolicyBuilder, Random, Reading, Reason, Replay, RetryAfter,
-    Schedule, StatusSet, Step, Stop, UnixTime, Verdict, Wait, profiles,
+    Application, Applied, Asked, Body, Combine, Decision, Hint, Jitter, LogicalRequest, Monotonic, Needs,
+    NoRandom, Outcome, OverBudget, OverCeiling, Policy, PolicyBuilder, Random, Reading, Reason, Replay,
+    RetryAfter, Schedule, StatusSet, Step, Stop, UnixTime, Verdict, Wait, profiles,
 };
 
 pub(crate) fn at(millis: u64) -> Monotonic {
@@ -160,6 +160,15 @@ fn truncation_waits_what_remains_and_tries_once_more() {
     assert_eq!(cut.applied.iter().collect::<Vec<_>>(), [Application::Truncated]);
     assert_eq!(call.stops(marked("15")).reason, Reason::BudgetExhausted);
     assert_eq!(call.began, [0, 15_000, 15_400]);
+}
+
+/// B3: a wait that ends with the budget is not cut, and does not say so.
+#[test]
+fn a_wait_that_ends_with_the_budget_is_not_called_truncated() {
+    let policy = built(profiles::SHAKENFIST.to_builder().enabled(true).budget(seconds(15)));
+    let marked = Outcome::Answered { status: 507, hint: hint("15"), verdict: Verdict::Transient };
+    let whole = Call::new(&policy).waits(marked);
+    assert_eq!((whole.length(), whole.applied), (seconds(15), Applied::NONE));
 }
 
 /// B5, and the table of the capacity client: five attempts, four waits.

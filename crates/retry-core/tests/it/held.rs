@@ -52,10 +52,12 @@ fn a_resumed_request_keeps_its_clock_and_its_first_instant() {
     assert!(request.is_stopped());
 
     request.resume();
+    assert!(!request.is_stopped());
     assert_eq!(request.poll(at(100), None), Step::Wait(at(4_000)));
     request.begin(at(3_000));
     request.end(&refused(429, "300"), at(3_000), at(3_000), &mut NoRandom);
     request.resume();
+    assert_eq!(request.attempts(), 2);
     assert_eq!(request.poll(at(3_100), None), Step::Wait(at(4_000)));
     request.begin(at(4_000));
     request.end(&refused(429, "300"), at(4_000), at(4_000), &mut NoRandom);
