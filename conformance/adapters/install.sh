@@ -14,6 +14,7 @@ attempt() {
 attempt "Node clients" npm ci --prefix node --no-audit --no-fund
 attempt "Python" python3 -m venv .installed/python
 attempt "Python clients" .installed/python/bin/pip install --quiet --requirement python/requirements.txt
+attempt "Rust crates" cargo build --quiet --release --locked --manifest-path rust/Cargo.toml --target-dir .installed/rust
 
 for program in curl wget git aria2c; do
     command -v "$program" >/dev/null || echo "missing: $program (a package of the operating system)"
