@@ -7,7 +7,9 @@ use std::time::Duration;
 use http::Method;
 use hub_protocol::{FetchAnswer, FetchRequest};
 use reqwest::Response;
-use retry_core::{Attempt, Decision, LogicalRequest, NoRandom, Policy, Reason, Replay, Verdict, profiles};
+use retry_core::{
+    Attempt, Decision, LogicalRequest, Monotonic, NoRandom, Policy, Reason, Replay, Verdict, profiles,
+};
 use retry_middleware::{
     AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, SystemClock, hint,
 };
@@ -54,8 +56,10 @@ where
 {
     let policy = policy(budget);
     // A refused fetch has changed nothing on the server, so the POST may be sent again.
-    let mut request = LogicalRequest::new(&policy, Replay::Always, clock.monotonic());
-    let mut driver = Driver { clock, random: NoRandom, observer: Telling { observer, waiting: false } };
+    let start = clock.monotonic();
+    let mut request = LogicalRequest::new(&policy, Replay::Always, start);
+    let mut driver =
+        Driver { clock, random: NoRandom, observer: Telling { observer, start, waiting: false } };
     let Finished { stop, answer, error, attempts, waited } =
         driver.run(&mut request, exchange, cancelled).await;
     driver.observer.resumed();
@@ -152,6 +156,7 @@ impl Exchange for Asking<'_> {
 /// Tells the session's observer of waits.
 struct Telling {
     observer: Arc<dyn Observer>,
+    start: Monotonic,
     waiting: bool,
 }
 
@@ -170,7 +175,7 @@ impl retry_middleware::Observer for Telling {
             self.waiting = true;
             self.observer.waiting(&Waiting {
                 attempt: wait.attempts,
-                wait: wait.length,
+                wait: wait.until.since(self.start.after(wait.elapsed)),
                 elapsed: wait.elapsed,
                 budget: wait.budget,
             });
