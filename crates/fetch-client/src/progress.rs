@@ -6,7 +6,7 @@ use std::time::Duration;
 pub struct Waiting {
     /// The number of the attempt that was refused, counted from 1.
     pub attempt: u32,
-    /// How long the wait is.
+    /// How long the wait still is. It began with the head of the refusal: the time its body took is over.
     pub wait: Duration,
     /// How long the call has taken so far.
     pub elapsed: Duration,

@@ -27,12 +27,12 @@ mod wire;
 
 pub use branch::{BranchName, BranchNameError};
 pub use commit::{Commit, CommitError, MAX_MESSAGE_BYTES, MAX_PARENTS};
-pub use id::{HashingReader, HashingWriter, Id, IdError, IdHasher};
+pub use id::{HashingReader, Id, IdError, IdHasher};
 pub use pack::{
     Entry, Kind, LimitExceeded, Limits, PackError, PackSink, PackWriter, Place, Summary, Totals, read_pack,
 };
 pub use path::{PathError, RepositoryPath};
-pub use snapshot::{FileEntry, Snapshot, SnapshotError};
+pub use snapshot::{FileEntry, Snapshot, SnapshotError, objects_in};
 pub use wire::{
     DEFAULT_TTL_SECONDS, FetchAnswer, FetchRequest, MAX_HAVES, MAX_TTL_SECONDS, MAX_WANTS, MIN_TTL_SECONDS,
     PresignAnswer, PresignRequest, Refs, UnpackAnswer, UnpackRequest,

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::io::Read;
 
-use serde::de::{self, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::quoted::quoted;
@@ -89,6 +90,60 @@ impl Snapshot {
         }
         hasher.finish()
     }
+}
+
+/// Hands over the id of each file's content in a snapshot's JSON, and never holds the snapshot.
+///
+/// For JSON that was a [`Snapshot`] before: neither paths nor their order are looked at.
+///
+/// # Errors
+///
+/// What is wrong with the JSON, or with reading it. What was handed over before is to be thrown away.
+pub fn objects_in(json: impl Read, visit: impl FnMut(Id)) -> serde_json::Result<()> {
+    struct Fields<F>(F);
+    struct Files<'f, F>(&'f mut F);
+
+    impl<'de, F: FnMut(Id)> Visitor<'de> for Fields<F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a snapshot")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+            while map.next_key::<IgnoredAny>()?.is_some() {
+                map.next_value_seed(Files(&mut self.0))?;
+            }
+            Ok(())
+        }
+    }
+
+    impl<'de, F: FnMut(Id)> DeserializeSeed<'de> for Files<'_, F> {
+        type Value = ();
+
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+            deserializer.deserialize_map(self)
+        }
+    }
+
+    impl<'de, F: FnMut(Id)> Visitor<'de> for Files<'_, F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of paths to files")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while map.next_key::<IgnoredAny>()?.is_some() {
+                (self.0)(map.next_value::<FileEntry>()?.object);
+            }
+            Ok(())
+        }
+    }
+
+    let mut deserializer = serde_json::Deserializer::from_reader(json);
+    deserializer.deserialize_map(Fields(visit))?;
+    deserializer.end()
 }
 
 /// Two files of which one would have to be the folder of the other.

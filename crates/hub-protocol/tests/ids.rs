@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hub_protocol::{Commit, CommitError, FileEntry, Id, RepositoryPath, Snapshot};
+use hub_protocol::{Commit, CommitError, FileEntry, Id, RepositoryPath, Snapshot, objects_in};
 
 const HELLO: &[u8] = b"hello\n";
 const SCRIPT: &[u8] = b"#!/bin/sh\necho later\n";
@@ -155,4 +155,14 @@ fn a_commit_with_a_nul_in_its_message_is_refused_as_json_too() {
     let json = serde_json::to_string(&commit).unwrap().replace("cut short", r"cut\u0000short");
     let error = serde_json::from_str::<Commit>(&json).unwrap_err();
     assert_eq!(error.to_string(), CommitError::MessageHoldsNul { at: 3 }.to_string());
+}
+
+#[test]
+fn the_objects_of_a_snapshot_are_read_without_holding_it() {
+    let json = serde_json::to_vec(&second()).unwrap();
+    let mut objects = Vec::new();
+    objects_in(&json[..], |object| objects.push(object)).unwrap();
+    assert_eq!(objects, second().objects().collect::<Vec<_>>());
+    assert!(objects_in(&json[..json.len() - 1], |_| {}).is_err());
+    assert!(objects_in(&[&json[..], b"x"].concat()[..], |_| {}).is_err());
 }

@@ -152,8 +152,8 @@ impl Serve {
         };
         Ok(Config {
             listen: self.listen,
-            dev_token: self.dev_token.map(Secret::new),
-            admin_token: self.admin_token.map(Secret::new),
+            dev_token: secret(self.dev_token, "--dev-token", "REFUSAL_SERVER_DEV_TOKEN")?,
+            admin_token: secret(self.admin_token, "--admin-token", "REFUSAL_SERVER_ADMIN_TOKEN")?,
             public_url: self.public_url,
             hub: HubConfig {
                 retry_after_index: RetryAfter::seconds(self.retry_after_index),
@@ -178,6 +178,14 @@ impl Serve {
             ..Config::new(self.data.data)
         })
     }
+}
+
+/// A token that was given; an empty one is refused by the names that it may have come under.
+fn secret(given: Option<String>, option: &str, variable: &str) -> anyhow::Result<Option<Secret>> {
+    if given.as_ref().is_some_and(String::is_empty) {
+        anyhow::bail!("expected a token in {option} or {variable}, got an empty text");
+    }
+    Ok(given.map(Secret::new))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

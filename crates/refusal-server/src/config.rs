@@ -1,4 +1,5 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +22,10 @@ pub struct Config {
     pub admin_token: Option<Secret>,
     /// What presigned URLs start with, such as `https://hub.example`; the request's own `Host` otherwise.
     pub public_url: Option<String>,
+    /// How many connections are served at once; whoever comes later waits until one of them ends.
+    pub connections: NonZeroUsize,
+    /// How long a peer may take nothing of an answer before its connection is cut.
+    pub write_timeout: Duration,
     /// How long a shutdown waits for requests and jobs that are under way.
     pub drain: Duration,
     /// Where the time of day is read.
@@ -42,6 +47,11 @@ impl Config {
             dev_token: None,
             admin_token: None,
             public_url: None,
+            // Each holds a socket and, for a pack, a file. With the uploads and the database that stays below the
+            // 1,024 descriptors that a process may usually have.
+            connections: NonZeroUsize::new(448).expect("448 is not 0"),
+            // As long as a peer may take for the head of its request: no line that works is silent for longer.
+            write_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(10),
             clock: Clock::System,
             hub: HubConfig::default(),

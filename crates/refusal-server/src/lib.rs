@@ -32,9 +32,11 @@ pub mod cli;
 mod clock;
 mod cluster;
 mod config;
+mod connections;
 mod exchange;
 mod hub;
 mod openapi;
+mod patience;
 mod refusal;
 mod server;
 #[cfg(test)]

@@ -1,28 +1,15 @@
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{ConnectInfo, Request};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
 
 use crate::cluster::{Cluster, ClusterConfigError};
 use crate::config::Config;
+use crate::connections::{Bounds, serve};
 use crate::{app, hub, tokens};
-
-/// A peer that has not sent a whole head by then is let go; so is an idle connection.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long to rest when the system has no room for another connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The server, before it runs.
 #[derive(Debug)]
@@ -71,7 +58,12 @@ impl Server {
         let hub = Arc::new(hub);
         let workers = hub::jobs::start(&hub, &stop);
         let router = app::router(hub, cluster, &config);
-        let serving = serve(listener, router, stop.clone(), config.drain);
+        let bounds = Bounds {
+            connections: config.connections,
+            write_timeout: config.write_timeout,
+            drain: config.drain,
+        };
+        let serving = serve(listener, router, stop.clone(), bounds);
         let drain = config.drain;
         let task = tokio::spawn(async move {
             serving.await;
@@ -161,72 +153,4 @@ fn is_base_url(url: &str) -> bool {
     url.parse::<http::Uri>().is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
     })
-}
-
-async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, drain: Duration) {
-    let graceful = GracefulShutdown::new();
-    let abandon = CancellationToken::new();
-    let connections = TaskTracker::new();
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.cancelled() => break,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                let connection = connection(stream, peer, router.clone(), &graceful);
-                let abandon = abandon.clone();
-                connections.spawn(async move {
-                    tokio::select! {
-                        () = connection => {}
-                        () = abandon.cancelled() => {}
-                    }
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "could not accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-    drop(listener);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not end in time and are cut off");
-        abandon.cancel();
-    }
-    // Each holds the database open: another server may want it next.
-    connections.close();
-    connections.wait().await;
-}
-
-/// One connection, from its first request to its end.
-fn connection(
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    graceful: &GracefulShutdown,
-) -> impl Future<Output = ()> + Send + use<> {
-    // Answers are written whole: waiting for more to send only delays them. A failure costs time, no more.
-    let _ = stream.set_nodelay(true);
-    let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let router = router.clone();
-        async move {
-            let mut request: Request = request.map(axum::body::Body::new);
-            request.extensions_mut().insert(ConnectInfo(peer));
-            Ok::<_, Infallible>(match router.oneshot(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
-            })
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service);
-    let watched = graceful.watch(connection);
-    async move {
-        if let Err(error) = watched.await {
-            tracing::debug!(%peer, %error, "a connection ended early");
-        }
-    }
 }

@@ -153,10 +153,17 @@ fn what_cannot_be_served_is_said_on_stderr_with_exit_code_1() {
                 .into()
         )
     );
-    assert_eq!(
-        run(&["--dev-token", ""]),
-        (Some(1), "refusal-server: expected a token, got an empty text".into())
-    );
+    for (option, variable) in
+        [("--dev-token", "REFUSAL_SERVER_DEV_TOKEN"), ("--admin-token", "REFUSAL_SERVER_ADMIN_TOKEN")]
+    {
+        assert_eq!(
+            run(&[option, ""]),
+            (
+                Some(1),
+                format!("refusal-server: expected a token in {option} or {variable}, got an empty text")
+            )
+        );
+    }
     assert_eq!(
         run(&["--public-url", "hub.example"]),
         (

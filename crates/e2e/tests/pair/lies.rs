@@ -31,19 +31,19 @@ fn paths_that_leave_the_target_are_refused() {
     let all = paths.map(|path| refusal(&forged(&[(path, "evil")])));
     insta::assert_snapshot!(all.join("\n"), @r#"
     3: received 436 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "../../outside" has the component "..", which is no file name at line 1 column 25
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "../../outside" has the component "..", which is no file name at line 1 column 26
     3: received 432 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "/etc/outside" is absolute at line 1 column 24
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "/etc/outside" is absolute at line 1 column 25
     3: received 435 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a/../../outside" has the component "..", which is no file name at line 1 column 27
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a/../../outside" has the component "..", which is no file name at line 1 column 28
     3: received 439 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path ".muse/config.toml" has the component ".muse", which is the repository's own folder at line 1 column 29
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path ".muse/config.toml" has the component ".muse", which is the repository's own folder at line 1 column 30
     3: received 432 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a/.MUSE/x" has the component ".MUSE", which is the repository's own folder at line 1 column 21
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a/.MUSE/x" has the component ".MUSE", which is the repository's own folder at line 1 column 22
     3: received 428 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a//b" has an empty component at line 1 column 16
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "a//b" has an empty component at line 1 column 17
     3: received 428 B
-    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "CON" has the component "CON", which Windows reserves for a device at line 1 column 15
+    ❌ Fetch failed: the pack was refused: snapshot sha256:ID is malformed: the path "CON" has the component "CON", which Windows reserves for a device at line 1 column 16
     "#);
 }
 

@@ -6,12 +6,12 @@ use super::Verb;
 use crate::errors::{Error, ErrorClass, Failed, StillPreparing};
 use crate::progress::Waiting;
 
-/// One wait, as it begins.
+/// One wait, as it begins. A wait of which a moment is over already is told as it was decided, in whole seconds.
 pub(super) fn waiting(waiting: &Waiting) -> String {
     format!(
         "⏳ remote preparing fetch data (server busy, attempt {}); retrying in {}s … (waited {}s / {}s)",
         waiting.attempt,
-        waiting.wait.as_secs(),
+        waiting.wait.as_millis().div_ceil(1_000),
         waiting.elapsed.as_secs(),
         waiting.budget.as_secs()
     )
@@ -62,6 +62,15 @@ mod tests {
         ⏳ remote preparing fetch data (server busy, attempt 1); retrying in 30s … (waited 0s / 120s)
         ⏳ remote preparing fetch data (server busy, attempt 2); retrying in 30s … (waited 30s / 120s)
         ");
+    }
+
+    /// T4: reading the refusal takes a moment, and a slow body takes more.
+    #[test]
+    fn a_wait_is_told_in_whole_seconds_of_what_is_left() {
+        let told = |millis| waiting(&Waiting { wait: Duration::from_millis(millis), ..waits()[0] });
+        assert!(told(4_998).contains("retrying in 5s"), "{}", told(4_998));
+        assert!(told(5_000).contains("retrying in 5s"), "{}", told(5_000));
+        assert!(told(1_500).contains("retrying in 2s"), "{}", told(1_500));
     }
 
     /// The number is the budget, not what was waited.

@@ -7,7 +7,7 @@ use retry_core::{Attempt, LogicalRequest, Monotonic, NoRandom, Policy, Reason, R
 use retry_middleware::{Attempted, Clock, Driver, Exchange, Fate, Finished, Observer, hint, verdict};
 use tokio::select;
 
-use super::errors::ClusterError;
+use super::errors::{ClusterError, Unanswered};
 use super::instance::Instance;
 use super::settings::ClusterSettings;
 use super::talk::{Ask, Talk, read, refused, sleep_through};
@@ -42,7 +42,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         // A marked refusal has committed nothing, so the POST may be sent again.
         let mut request = LogicalRequest::new(&policy, Replay::Always, start).finish_by(deadline);
         let ask = Ask { body: Some(body), ..Ask::new(Method::POST, "/instances") };
-        let clock = self.clock;
+        let (clock, asked) = (self.clock, self.question(&ask, None).shown());
         let mut creating = Creating { talk: &mut *self, ask, deadline, policy };
         let mut driver = Driver { clock, random: NoRandom, observer };
         let Finished { stop, answer, error, attempts, waited } =
@@ -53,7 +53,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
             (_, Some(answer), None) if answer.status.is_success() => read(answer)?,
             // The server's last answer, also where a later attempt had none (C5).
             (stop, Some(answer), _) => return Err(refused(answer, spent, stop)),
-            (_, None, Some(error)) => return Err(error),
+            (_, None, Some(error)) => return Err(error.of(asked)),
             (_, None, None) => unreachable!("the driver ends with an answer, an error, or cancelled"),
         };
         self.watch(instance, deadline).await
@@ -91,9 +91,9 @@ struct Creating<'t, 's, W, C> {
 
 impl<W: Wire, C: Clock> Exchange for Creating<'_, '_, W, C> {
     type Answer = Answer;
-    type Error = ClusterError;
+    type Error = Unanswered;
 
-    async fn attempt(&mut self, _: Attempt) -> Attempted<Answer, ClusterError> {
+    async fn attempt(&mut self, _: Attempt) -> Attempted<Answer, Unanswered> {
         match self.talk.ask(&self.ask, self.deadline).await {
             Ok(answer) => Attempted::Answered {
                 status: answer.status.as_u16(),
@@ -104,7 +104,8 @@ impl<W: Wire, C: Clock> Exchange for Creating<'_, '_, W, C> {
             },
             Err(error) => {
                 let not_sent = matches!(&error, ClusterError::Transport(error) if error.not_sent());
-                Attempted::Unanswered { fate: if not_sent { Fate::NotSent } else { Fate::Lost }, error }
+                let fate = if not_sent { Fate::NotSent } else { Fate::Lost };
+                Attempted::Unanswered { fate, error: Unanswered::Failed(error) }
             }
         }
     }

@@ -36,8 +36,13 @@ pub enum ClusterError {
         length: Duration,
     },
     /// No answer came within the deadline.
-    #[error("{0}")]
-    TimedOut(AttemptTimedOut),
+    #[error("{asked}: {error}")]
+    TimedOut {
+        /// What was asked.
+        asked: String,
+        /// Which attempt was given up.
+        error: AttemptTimedOut,
+    },
     /// An answer that makes no sense.
     #[error("the answer to {asked} cannot be used: {reason}")]
     Answer {
@@ -59,7 +64,24 @@ pub enum ClusterError {
     Interrupted,
 }
 
-impl From<AttemptTimedOut> for ClusterError {
+/// Why an attempt has no answer. The driver gives attempts up, and does not know what they asked.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    Failed(ClusterError),
+    TimedOut(AttemptTimedOut),
+}
+
+impl Unanswered {
+    /// The error, where this is what was asked.
+    pub(crate) fn of(self, asked: String) -> ClusterError {
+        match self {
+            Self::Failed(error) => error,
+            Self::TimedOut(error) => ClusterError::TimedOut { asked, error },
+        }
+    }
+}
+
+impl From<AttemptTimedOut> for Unanswered {
     fn from(error: AttemptTimedOut) -> Self {
         Self::TimedOut(error)
     }

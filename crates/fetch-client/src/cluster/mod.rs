@@ -11,6 +11,9 @@ mod talk;
 mod tests;
 mod wire;
 
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use errors::Unanswered;
+
 pub use client::Cluster;
 pub use errors::{ClusterError, ClusterRefusal};
 pub use instance::{AffinityRequest, Instance, InstanceRequest, InterfaceRequest};

@@ -123,7 +123,7 @@ impl<W: Wire, C: Clock> Talk<'_, W, C> {
         }
     }
 
-    fn question(&self, ask: &Ask, token: Option<Token>) -> Question {
+    pub(super) fn question(&self, ask: &Ask, token: Option<Token>) -> Question {
         let url = self.settings.address.at(&ask.path);
         Question { method: ask.method.clone(), url, body: ask.body.clone(), token }
     }

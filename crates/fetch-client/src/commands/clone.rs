@@ -2,7 +2,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hub_protocol::{BranchName, Id, Refs, Snapshot};
+use hub_protocol::{BranchName, Id, Refs};
 
 use super::fetch::{note_remote, receive_heads};
 use super::remote::RemoteInUse;
@@ -59,19 +59,17 @@ async fn fill(
 
     let wanted = Move { branch: branch.clone(), from: None, to: head };
     let (here, cancel, lock) = (repository.clone(), session.cancel().clone(), created.lock.take());
-    let (files, checked_out) = blocking(move || {
+    created.checking_out = Some(head);
+    blocking(move || {
         let lock = lock.expect("it is taken once");
         here.set_identity(&Identity::default())?;
         let mut config = here.config()?;
         config.remotes.insert(DEFAULT_REMOTE.to_owned(), noted);
         here.set_config(&config)?;
         note_remote(&here, DEFAULT_REMOTE, &refs.branch_heads, &refs)?;
-        let files = here.store().files_of(Some(head))?;
-        Ok((files, here.move_to(&lock, &wanted, &cancel)))
+        here.move_to(&lock, &wanted, &cancel)
     })
     .await?;
-    created.files = files;
-    checked_out?;
 
     let staged = received.staged;
     Ok(FetchReport {
@@ -107,8 +105,8 @@ struct Created {
     directories: Vec<PathBuf>,
     /// Whether `.muse` is this clone's: only then is it removed.
     owns_muse: bool,
-    /// The files of the working tree that may have been written.
-    files: Snapshot,
+    /// The commit whose files may have been written to the working tree.
+    checking_out: Option<Id>,
     kept: bool,
 }
 
@@ -121,7 +119,7 @@ impl Created {
             lock: None,
             directories: Vec::new(),
             owns_muse: false,
-            files: Snapshot::default(),
+            checking_out: None,
             kept: false,
         };
         created.create_missing(target)?;
@@ -173,7 +171,9 @@ impl Drop for Created {
         }
         // What cannot be removed is left: there is nobody to tell, and the error that led here is the one to show.
         if self.owns_muse {
-            let _ = self.repository.remove_unchanged(&self.files);
+            if let Ok(files) = self.repository.store().files_of(self.checking_out) {
+                let _ = self.repository.remove_unchanged(&files);
+            }
             self.lock = None;
             let _ = fs::remove_dir_all(self.repository.layout().muse());
         }

@@ -1,17 +1,19 @@
 //! Changing the working tree from one commit to another, so that being killed at any point loses nothing.
 //!
-//! Objects are in the store before anything here begins. Then: the journal is written; files are removed and put
-//! in place, each by one rename; the branch head moves; the journal is removed. Who takes the lock and finds a
-//! journal carries on: a file that is as in the old or the new commit is fine, and any other is the user's.
+//! Objects are in the store before anything here begins. Then: the journal is written; files are removed, replaced
+//! by one rename each, and created; the branch head moves; the journal is removed. Who takes the lock and finds a
+//! journal carries on. A file that is as in the old or the new commit is fine then. One that holds the beginning of
+//! what it is to hold is written again: it was being created, and even if it is the user's, all of it is kept. Any
+//! other is the user's.
 
-use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use hub_protocol::{BranchName, FileEntry, Id, RepositoryPath, Snapshot};
 use serde::{Deserialize, Serialize};
+use tempfile::TempPath;
 use tokio_util::sync::CancellationToken;
 
 use super::durable;
@@ -20,7 +22,7 @@ use super::lock::RepositoryLock;
 use super::refs::References;
 use super::staging::{COPIED_AT_ONCE, fill};
 use super::store::Store;
-use super::worktree::{Found, WorkTree};
+use super::worktree::{Found, WorkTree, mode};
 use crate::errors::{Error, IoContext};
 
 /// A move of the current branch, and of the working tree with it.
@@ -59,7 +61,7 @@ impl Checkout<'_> {
     ) -> Result<(), Error> {
         let changes = self.changes(wanted)?;
         let mut tree = WorkTree::open(self.layout.root())?;
-        let steps = steps(&mut tree, &changes)?;
+        let steps = steps(&mut tree, &changes, None)?;
         let path = self.layout.journal();
         let journal = serde_json::to_vec(wanted)
             .map_err(|error| Error::Damaged { path: path.clone(), reason: error.to_string() })?;
@@ -87,7 +89,7 @@ impl Checkout<'_> {
     fn carry_on(&self, lock: &RepositoryLock, wanted: &Move) -> Result<(), Error> {
         let changes = self.changes(wanted)?;
         let mut tree = WorkTree::open(self.layout.root())?;
-        let steps = steps(&mut tree, &changes)?;
+        let steps = steps(&mut tree, &changes, Some(self.store))?;
         self.carry_out(lock, wanted, &mut tree, &steps, &CancellationToken::new())
     }
 
@@ -100,7 +102,7 @@ impl Checkout<'_> {
         _lock: &RepositoryLock,
         wanted: &Move,
         tree: &mut WorkTree,
-        steps: &Steps,
+        steps: &Steps<'_>,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
         // A clone is a repository from here on: the journal says how it is completed.
@@ -122,7 +124,7 @@ impl Checkout<'_> {
     }
 
     /// Creating files keeps one processor busy: two halves of the tree are written side by side.
-    fn write_all(&self, writes: &[Write], cancel: &CancellationToken) -> Result<(), Error> {
+    fn write_all(&self, writes: &[Write<'_>], cancel: &CancellationToken) -> Result<(), Error> {
         const WORTH_A_THREAD: usize = 64;
         if writes.len() < WORTH_A_THREAD {
             return self.write_some(writes, cancel);
@@ -135,45 +137,54 @@ impl Checkout<'_> {
         })
     }
 
-    fn write_some(&self, writes: &[Write], cancel: &CancellationToken) -> Result<(), Error> {
+    fn write_some(&self, writes: &[Write<'_>], cancel: &CancellationToken) -> Result<(), Error> {
         let mut tree = WorkTree::open(self.layout.root())?;
-        let scratch = tempfile::Builder::new()
-            .prefix("checkout-")
-            .tempdir_in(self.layout.incoming())
-            .while_doing("creating a directory below", &self.layout.incoming())?;
-        let unplaced = scratch.path().join("file");
         let mut buffer = vec![0; COPIED_AT_ONCE];
         for Write { path, entry, replace } in writes {
             if cancel.is_cancelled() {
                 return Err(Error::Interrupted);
             }
-            self.write_object(*entry, &unplaced, &mut buffer)?;
-            tree.place(&unplaced, path, *replace)?;
+            if *replace {
+                let unplaced = self.write_aside(*entry, &mut buffer)?;
+                tree.replace(&unplaced, path)?;
+                // It has left its place: there is nothing to be removed there.
+                let _ = unplaced.keep();
+                continue;
+            }
+            let object = self.store.open_object(entry.object)?;
+            let file = tree.create(path, entry.executable)?;
+            if let Err(error) = copy(object, file, &mut buffer) {
+                // It was created here, and nobody has an interest in half of it.
+                tree.remove(path)?;
+                return Err(error).while_doing("writing", &self.layout.root().join(path.as_str()));
+            }
         }
         Ok(())
     }
 
-    fn write_object(&self, entry: FileEntry, path: &Path, buffer: &mut [u8]) -> Result<(), Error> {
-        let mut object = self.store.open_object(entry.object)?;
-        let mode = if entry.executable { 0o777 } else { 0o666 };
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(mode)
-            .open(path)
-            .while_doing("creating", path)?;
-        let mut copy = || {
-            let first = fill(&mut object, buffer)?;
-            file.write_all(&buffer[..first])?;
-            if first == buffer.len() {
-                // What is large the kernel copies by itself: by sharing its blocks where the file system can.
-                io::copy(&mut object, &mut file)?;
-            }
-            Ok(())
-        };
-        copy().while_doing("writing", path)
+    /// A file that is removed again unless it is renamed.
+    fn write_aside(&self, entry: FileEntry, buffer: &mut [u8]) -> Result<TempPath, Error> {
+        let object = self.store.open_object(entry.object)?;
+        let incoming = self.layout.incoming();
+        let (file, path) = tempfile::Builder::new()
+            .prefix("checkout-")
+            .permissions(Permissions::from_mode(mode(entry.executable)))
+            .tempfile_in(&incoming)
+            .while_doing("creating a file below", &incoming)?
+            .into_parts();
+        copy(object, file, buffer).while_doing("writing", &path)?;
+        Ok(path)
     }
+}
+
+fn copy(mut object: File, mut file: File, buffer: &mut [u8]) -> io::Result<()> {
+    let first = fill(&mut object, buffer)?;
+    file.write_all(&buffer[..first])?;
+    if first == buffer.len() {
+        // What is large the kernel copies by itself: by sharing its blocks where the file system can.
+        io::copy(&mut object, &mut file)?;
+    }
+    Ok(())
 }
 
 /// Removes those of `files` that stand in the working tree as they are recorded.
@@ -189,46 +200,47 @@ pub(super) fn remove_unchanged(root: &Path, files: &Snapshot) -> Result<(), Erro
 
 /// What is to be done to the working tree: first this, then that.
 #[derive(Debug, Default)]
-struct Steps {
-    removals: Vec<Removal>,
-    writes: Vec<Write>,
+struct Steps<'a> {
+    removals: Vec<Removal<'a>>,
+    writes: Vec<Write<'a>>,
 }
 
 #[derive(Debug)]
-enum Removal {
-    File(RepositoryPath),
-    EmptyDirectories(RepositoryPath),
+enum Removal<'a> {
+    File(&'a RepositoryPath),
+    EmptyDirectories(&'a RepositoryPath),
 }
 
 #[derive(Debug)]
-struct Write {
-    path: RepositoryPath,
+struct Write<'a> {
+    path: &'a RepositoryPath,
     entry: FileEntry,
     /// Whether a file is known to stand there that goes.
     replace: bool,
 }
 
+/// In the order of the paths.
 fn changes(from: Snapshot, to: Snapshot) -> Vec<Change> {
-    let mut pairs: BTreeMap<RepositoryPath, (Option<FileEntry>, Option<FileEntry>)> = BTreeMap::new();
-    for (path, entry) in from.into_files() {
-        pairs.entry(path).or_default().0 = Some(entry);
-    }
-    for (path, entry) in to.into_files() {
-        pairs.entry(path).or_default().1 = Some(entry);
-    }
-    pairs
+    let mut from = from.into_files();
+    let mut changes: Vec<Change> = to
+        .into_files()
         .into_iter()
-        .filter(|(_, (from, to))| from != to)
-        .map(|(path, (from, to))| Change { path, from, to })
-        .collect()
+        .map(|(path, entry)| Change { from: from.remove(&path), path, to: Some(entry) })
+        .filter(|change| change.from != change.to)
+        .collect();
+    if !from.is_empty() {
+        changes.extend(from.into_iter().map(|(path, entry)| Change { path, from: Some(entry), to: None }));
+        changes.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    }
+    changes
 }
 
-/// What is to be done for `changes`.
+/// What is to be done for `changes`. With a store, whose objects an earlier process may have been writing.
 ///
 /// # Errors
 ///
 /// [`Error::WouldOverwrite`] names every file that is neither as in the old commit nor as in the new one.
-fn steps(tree: &mut WorkTree, changes: &[Change]) -> Result<Steps, Error> {
+fn steps<'a>(tree: &mut WorkTree, changes: &'a [Change], begun: Option<&Store>) -> Result<Steps<'a>, Error> {
     let mut steps = Steps::default();
     let mut cleared = Vec::new();
     let mut in_the_way = Vec::new();
@@ -240,19 +252,25 @@ fn steps(tree: &mut WorkTree, changes: &[Change]) -> Result<Steps, Error> {
     };
     for Change { path, from, to } in changes {
         let mut write = |entry: &FileEntry, replace| {
-            steps.writes.push(Write { path: path.clone(), entry: *entry, replace });
+            steps.writes.push(Write { path, entry: *entry, replace });
         };
         match (tree.look(path)?, to) {
             (Found::File(here), Some(entry)) if here == *entry => {}
             (Found::File(here), Some(entry)) if Some(here) == *from => write(entry, true),
+            (Found::File(_), Some(entry))
+                if let Some(store) = begun
+                    && tree.begins(path, store.open_object(entry.object)?)? =>
+            {
+                write(entry, true);
+            }
             (Found::File(here), None) if Some(here) == *from => {
-                steps.removals.push(Removal::File(path.clone()));
+                steps.removals.push(Removal::File(path));
             }
             (Found::Nothing, Some(entry)) => write(entry, false),
             // It is gone; a directory, or a file in place of one, has come instead.
             (Found::Nothing | Found::Directory | Found::Blocked(_), None) => {}
             (Found::Directory, Some(entry)) if tree.holds_only(path, &leaving)? => {
-                cleared.push(Removal::EmptyDirectories(path.clone()));
+                cleared.push(Removal::EmptyDirectories(path));
                 write(entry, false);
             }
             (Found::Blocked(at), Some(entry)) if leaving(&at) => write(entry, false),

@@ -1,8 +1,9 @@
 //! Files on their way into the store.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hub_protocol::{Commit, Id, IdHasher, Snapshot};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use super::durable;
 use super::layout::Layout;
-use super::store::{Store, json_path};
+use super::store::{Store, json_path, object_path};
 use crate::errors::{Error, IoContext};
 
 /// Up to this many files each is flushed by itself; of more, the whole file system at once.
@@ -112,8 +113,13 @@ impl Staging {
         self.directory.path().join(name)
     }
 
+    /// Where objects are written to, each at its [`object_path`].
+    pub(super) fn objects_directory(&self) -> PathBuf {
+        self.directory.path().join("objects")
+    }
+
     fn object_path(&self, id: Id) -> PathBuf {
-        self.directory.path().join("objects").join(id.hex())
+        object_path(self.objects_directory(), id)
     }
 
     fn snapshot_path(&self, id: Id) -> PathBuf {
@@ -126,7 +132,7 @@ impl Staging {
 
     /// A new file for the bytes of `id`, which the caller has checked by the time of [`Staging::keep_object`].
     pub(crate) fn create_object(&self, id: Id) -> io::Result<File> {
-        File::create(self.object_path(id))
+        create_object(&self.object_path(id))
     }
 
     pub(crate) fn keep_object(&mut self, id: Id) {
@@ -148,7 +154,7 @@ impl Staging {
             // The whole file: its name is known before it is written, or it need not be written.
             let id = Id::of(&buffer[..first]);
             if !self.has_object(id) {
-                fs::write(self.object_path(id), &buffer[..first])?;
+                create_object(&self.object_path(id))?.write_all(&buffer[..first])?;
                 self.objects.insert(id);
             }
             return Ok(id);
@@ -164,7 +170,9 @@ impl Staging {
         }
         let id = hasher.finish();
         if !self.has_object(id) {
-            fs::rename(&unnamed, self.object_path(id))?;
+            let path = self.object_path(id);
+            create_directory_of(&path)?;
+            fs::rename(&unnamed, path)?;
             self.objects.insert(id);
         }
         Ok(id)
@@ -228,31 +236,52 @@ impl Staging {
     /// has a name is whole and leads to nothing that is missing.
     pub(crate) fn settle(self) -> Result<(), Error> {
         let one_by_one = self.objects.len() + self.snapshots.len() + self.commits.len() <= FLUSHED_ONE_BY_ONE;
-        let objects = self.objects.iter().map(|id| (self.object_path(*id), self.store.object_path(*id)));
-        let snapshots =
-            self.snapshots.iter().map(|id| (self.snapshot_path(*id), self.store.snapshot_path(*id)));
-        let commits = self
-            .commits_oldest_first()
-            .into_iter()
-            .map(|id| (self.commit_path(id), self.store.commit_path(id)));
+        let commits = self.commits_oldest_first();
+        let contents = self
+            .objects
+            .iter()
+            .map(|id| self.object_path(*id))
+            .chain(self.snapshots.iter().map(|id| self.snapshot_path(*id)))
+            .chain(commits.iter().map(|id| self.commit_path(*id)));
+        self.flush(one_by_one, contents)?;
 
-        let moves = [objects.collect::<Vec<_>>(), snapshots.collect(), commits.collect()];
-        self.flush(one_by_one, moves.iter().flatten().map(|(from, _)| from.clone()))?;
-        for moves in moves {
-            let mut directories = BTreeSet::new();
-            for (from, to) in moves {
-                let parent = to.parent().expect("each place in the store is below a directory");
-                if !directories.contains(parent) {
-                    create_missing(parent).while_doing("creating", parent)?;
-                    directories.insert(parent.to_owned());
-                }
-                fs::rename(&from, &to).while_doing("storing", &to)?;
-            }
-            let above = directories.iter().filter_map(|directory| directory.parent()).map(Path::to_owned);
-            let above: BTreeSet<PathBuf> = above.collect();
-            self.flush(one_by_one, directories.into_iter().chain(above))?;
+        let mut directories = self.settle_objects()?;
+        directories.push(self.layout.objects());
+        self.flush(one_by_one, directories.into_iter())?;
+        for id in &self.snapshots {
+            rename(&self.snapshot_path(*id), &self.store.snapshot_path(*id))?;
         }
-        Ok(())
+        self.flush(one_by_one, [self.layout.snapshots()].into_iter())?;
+        for id in &commits {
+            rename(&self.commit_path(*id), &self.store.commit_path(*id))?;
+        }
+        self.flush(one_by_one, [self.layout.commits()].into_iter())
+    }
+
+    /// Moves the objects into the store, and says which of its directories have changed.
+    ///
+    /// A directory that the store lacks is moved with all that it holds: a first clone has 256 names to give, and
+    /// not one a file.
+    fn settle_objects(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut changed = Vec::new();
+        for (directory, name) in entries(&self.objects_directory())? {
+            let place = self.layout.objects().join(name);
+            match fs::rename(&directory, &place) {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists
+                    ) =>
+                {
+                    for (file, name) in entries(&directory)? {
+                        rename(&file, &place.join(name))?;
+                    }
+                }
+                moved => moved.while_doing("storing", &place)?,
+            }
+            changed.push(place);
+        }
+        Ok(changed)
     }
 
     fn flush(&self, one_by_one: bool, paths: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
@@ -301,11 +330,35 @@ pub(super) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usiz
     Ok(filled)
 }
 
-fn create_missing(directory: &Path) -> io::Result<()> {
-    match fs::create_dir(directory) {
+/// A new file for an object, in a directory that may be missing as yet.
+pub(super) fn create_object(path: &Path) -> io::Result<File> {
+    match File::create(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_directory_of(path)?;
+            File::create(path)
+        }
+        created => created,
+    }
+}
+
+fn create_directory_of(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path.parent().expect("an object lies in a directory")) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::rename(from, to).while_doing("storing", to)
+}
+
+/// What is in a directory: paths, and names.
+fn entries(directory: &Path) -> Result<Vec<(PathBuf, OsString)>, Error> {
+    let read = || {
+        fs::read_dir(directory)?.map(|entry| entry.map(|entry| (entry.path(), entry.file_name()))).collect()
+    };
+    let entries: io::Result<_> = read();
+    entries.while_doing("reading", directory)
 }
 
 /// A new directory, locked for as long as the returned file is open.
@@ -352,8 +405,12 @@ pub(super) fn remove_abandoned(layout: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
+/// Writes as it goes: a snapshot of many files is long.
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
-    let bytes = serde_json::to_vec(value)
-        .map_err(|error| Error::Damaged { path: path.to_owned(), reason: error.to_string() })?;
-    fs::write(path, bytes).while_doing("writing", path)
+    let write = || {
+        let mut file = BufWriter::with_capacity(COPIED_AT_ONCE, File::create(path)?);
+        serde_json::to_writer(&mut file, value)?;
+        file.flush()
+    };
+    write().while_doing("writing", path)
 }

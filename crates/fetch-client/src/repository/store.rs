@@ -1,7 +1,7 @@
 //! Reading what has been recorded.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use hub_protocol::{Commit, Id, Snapshot};
@@ -9,6 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::layout::Layout;
 use crate::errors::{Error, IoContext};
+
+/// Commits fit; snapshots come in pieces of this.
+const READ_AT_ONCE: usize = 16 * 1024;
 
 /// The objects, snapshots and commits of one repository.
 ///
@@ -25,8 +28,7 @@ impl Store {
     }
 
     pub(crate) fn object_path(&self, id: Id) -> PathBuf {
-        let hex = id.hex();
-        self.layout.objects().join(&hex[..2]).join(&hex[2..])
+        object_path(self.layout.objects(), id)
     }
 
     pub(crate) fn commit_path(&self, id: Id) -> PathBuf {
@@ -82,20 +84,33 @@ impl Store {
     }
 }
 
+/// Where an object lies below a directory of objects, in the store and on its way there.
+pub(super) fn object_path(mut directory: PathBuf, id: Id) -> PathBuf {
+    let hex = id.hex();
+    directory.push(&hex[..2]);
+    directory.push(&hex[2..]);
+    directory
+}
+
 /// Without the `sha256:` of an id: a colon is no part of a file name everywhere.
 pub(super) fn json_path(directory: PathBuf, id: Id) -> PathBuf {
     directory.join(format!("{}.json", id.hex()))
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path, kind: &'static str, id: Id) -> Result<T, Error> {
-    let bytes = match fs::read(path) {
+    let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Error::Incomplete { holder: "this repository".into(), kind, id });
         }
-        read => read.while_doing("reading", path)?,
+        opened => opened.while_doing("reading", path)?,
     };
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Error::Damaged { path: path.to_owned(), reason: error.to_string() })
+    // Not as a whole: a snapshot of many files is long.
+    serde_json::from_reader(BufReader::with_capacity(READ_AT_ONCE, file)).map_err(|error| {
+        if error.is_io() {
+            return Error::Io { doing: "reading", path: path.to_owned(), source: error.into() };
+        }
+        Error::Damaged { path: path.to_owned(), reason: error.to_string() }
+    })
 }
 
 fn same_id(path: &Path, named: Id, actual: Id) -> Result<(), Error> {

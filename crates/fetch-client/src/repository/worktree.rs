@@ -1,14 +1,16 @@
 //! The files of the working tree, reached without following a symlink that somebody left in the way.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use hub_protocol::{FileEntry, HashingReader, RepositoryPath};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::durable;
+use super::staging::{COPIED_AT_ONCE, fill};
 use crate::errors::{Error, IoContext};
 
 /// One working tree. Every path is walked component by component, each opened below its parent.
@@ -69,26 +71,45 @@ impl WorkTree {
         Ok(Found::File(FileEntry { object, executable: is_executable(status.st_mode) }))
     }
 
-    /// Renames `file`, which lies on the same file system, to `path`.
-    ///
-    /// Unless `replace`, what has come to stand there since it was looked at is left alone.
-    pub(super) fn place(&mut self, file: &Path, path: &RepositoryPath, replace: bool) -> Result<(), Error> {
+    /// Creates the file at `path`. What has come to stand there since it was looked at is left alone.
+    pub(super) fn create(&mut self, path: &RepositoryPath, executable: bool) -> Result<File, Error> {
         let shown = self.shown(path);
         let Parent::Directory(directory, name) = self.parent(path, true)? else {
             return Err(Error::NotFollowed { path: shown });
         };
-        let flags = if replace { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
-        let renamed = match rustix::fs::renameat_with(CWD, file, directory, name, flags) {
-            // Not every file system can refuse to replace in one step; a hard link can.
-            Err(Errno::INVAL | Errno::NOSYS) if !replace => {
-                rustix::fs::linkat(CWD, file, directory, name, AtFlags::empty())
-                    .and_then(|()| rustix::fs::unlinkat(CWD, file, AtFlags::empty()))
-            }
-            renamed => renamed,
-        };
-        match renamed {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(mode(executable))) {
+            Ok(file) => Ok(file.into()),
             Err(Errno::EXIST) => Err(Error::WouldOverwrite { paths: vec![path.clone()] }),
-            renamed => renamed.map_err(io::Error::from).while_doing("writing", &shown),
+            Err(error) => Err(io::Error::from(error)).while_doing("creating", &shown),
+        }
+    }
+
+    /// Renames `file`, which lies on the same file system, to `path`, where another stands.
+    pub(super) fn replace(&mut self, file: &Path, path: &RepositoryPath) -> Result<(), Error> {
+        let shown = self.shown(path);
+        let Parent::Directory(directory, name) = self.parent(path, true)? else {
+            return Err(Error::NotFollowed { path: shown });
+        };
+        rustix::fs::renameat(CWD, file, directory, name)
+            .map_err(io::Error::from)
+            .while_doing("writing", &shown)
+    }
+
+    /// Whether the file at `path`, which [`look`](Self::look) has seen, holds the beginning of `whole`.
+    pub(super) fn begins(&mut self, path: &RepositoryPath, mut whole: impl Read) -> Result<bool, Error> {
+        let shown = self.shown(path);
+        let mut here = durable::open_without_following(&shown).while_doing("opening", &shown)?;
+        let [mut left, mut right] = [(); 2].map(|()| vec![0; COPIED_AT_ONCE]);
+        loop {
+            let count = fill(&mut here, &mut left).while_doing("reading", &shown)?;
+            let there = fill(&mut whole, &mut right[..count]).while_doing("reading", &shown)?;
+            if left[..count] != right[..there] {
+                return Ok(false);
+            }
+            if count < left.len() {
+                return Ok(true);
+            }
         }
     }
 
@@ -226,6 +247,11 @@ enum Parent<'a> {
 /// Whether the owner may execute a file of this mode.
 pub(super) fn is_executable(mode: u32) -> bool {
     mode & 0o100 != 0
+}
+
+/// The mode that a file is created with, before the user's mask.
+pub(super) fn mode(executable: bool) -> u32 {
+    if executable { 0o777 } else { 0o666 }
 }
 
 fn remove_empty_tree(directory: &Path) -> io::Result<()> {

@@ -170,7 +170,7 @@ impl retry_middleware::Observer for Telling {
             self.waiting = true;
             self.observer.waiting(&Waiting {
                 attempt: wait.attempts,
-                wait: wait.length(),
+                wait: wait.until.since(wait.decided),
                 elapsed: wait.elapsed(),
                 budget: wait.budget(),
             });

@@ -23,6 +23,8 @@ enum Does {
     Answer(u16),
     /// Takes so long to refuse.
     RefuseLate(Duration, &'static str),
+    /// Sends the head of a refusal at once, and takes so long for its body.
+    Trickle(Duration, &'static str),
     /// Takes the request, and never answers.
     NeverAnswer,
     /// Refuses the connection.
@@ -45,11 +47,16 @@ impl Exchange for Script<'_> {
         self.attempts += 1;
         // The last step is what the server goes on doing.
         let step = if self.steps.len() > 1 { self.steps.pop_front() } else { self.steps.front().cloned() };
+        let mut body_takes = Duration::ZERO;
         let (status, retry_after) = match step.expect("a script has a step") {
             Does::Refuse(retry_after) => (503, retry_after),
             Does::Answer(status) => (status, None),
             RefuseLate(length, retry_after) => {
                 self.clock.advance(length);
+                (503, Some(retry_after))
+            }
+            Does::Trickle(length, retry_after) => {
+                body_takes = length;
                 (503, Some(retry_after))
             }
             NotConnect => {
@@ -69,13 +76,9 @@ impl Exchange for Script<'_> {
                 headers: headers.clone(),
             }))
         };
-        Attempted::Answered {
-            status,
-            hint: hint(&headers, &profiles::MUSE, self.clock.wall()),
-            verdict: Verdict::Unmarked,
-            received: self.clock.monotonic(),
-            answer,
-        }
+        let (received, hint) = (self.clock.monotonic(), hint(&headers, &profiles::MUSE, self.clock.wall()));
+        self.clock.advance(body_takes);
+        Attempted::Answered { status, hint, verdict: Verdict::Unmarked, received, answer }
     }
 }
 
@@ -243,6 +246,14 @@ async fn the_observer_is_told_the_refused_attempt_and_the_time_the_call_has_take
         .map(|told| (told.attempt, told.wait.as_secs(), told.elapsed.as_secs(), told.budget.as_secs()))
         .collect();
     assert_eq!(told, [(1, 30, 2, 120), (2, 60, 32, 120)]);
+}
+
+/// T4: the wait counts from the head. What is told is what is left of it.
+#[tokio::test]
+async fn the_observer_is_told_what_a_slow_body_has_left_of_the_wait() {
+    let ran = run(120, [Does::Trickle(Duration::from_millis(3_500), "5"), SUCCEED]).await;
+    assert_eq!(ran.told[0].wait, Duration::from_millis(1_500));
+    assert_eq!(ran.spent.waited, Duration::from_millis(1_500));
 }
 
 /// B7

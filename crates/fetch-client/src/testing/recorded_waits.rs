@@ -3,7 +3,7 @@ use std::time::Duration;
 use retry_core::{Attempt, Decision, LogicalRequest, NoRandom, Policy, Replay, Verdict, profiles};
 use retry_middleware::{Attempted, Clock, Driver, Event, Exchange, Fate, SystemClock, hint};
 
-use crate::cluster::{ClusterError, ClusterRefusal};
+use crate::cluster::{ClusterError, ClusterRefusal, Unanswered};
 
 /// Creates under a fresh name each time, waits out what is transient, and records every wait.
 ///
@@ -102,7 +102,7 @@ impl<C: Clock> RecordedWaits<C> {
         self.waits.extend(recorded.map(|(length, refused)| RecordedWait { length, ..refused }));
         match (finished.answer, finished.error) {
             (Some(outcome), None) => outcome,
-            (_, Some(error)) => Err(error),
+            (_, Some(error)) => Err(error.of(format!("the creation of {base}-{number}"))),
             (None, None) => unreachable!("every attempt has an outcome, and nothing cancels"),
         }
     }
@@ -130,9 +130,9 @@ where
     F: Future<Output = Result<T, ClusterError>> + Send,
 {
     type Answer = Result<T, ClusterError>;
-    type Error = ClusterError;
+    type Error = Unanswered;
 
-    async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, ClusterError> {
+    async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, Unanswered> {
         self.number += 1;
         let name = format!("{}-{}", self.base, self.number);
         let outcome = (self.create)(name.clone()).await;
@@ -143,7 +143,7 @@ where
                 None => {
                     return Attempted::Unanswered {
                         fate: Fate::Lost,
-                        error: outcome.err().expect("it is one"),
+                        error: Unanswered::Failed(outcome.err().expect("it is one")),
                     };
                 }
                 Some(refusal) => {

@@ -265,3 +265,30 @@ async fn an_interrupted_pull_is_completed_by_the_next_command_and_overwrites_not
     assert_eq!(pair.copy.head(&main_branch()).expect("readable"), Some(new));
     assert_eq!(files(pair.copy.root()), pair.work.files());
 }
+
+/// F49: killed while it created files. What was begun is written again; what only looks like it is the user's.
+#[tokio::test]
+async fn a_file_of_which_only_the_beginning_was_written_is_completed_and_no_other() {
+    let pair = Pair::start().await;
+    let old = pair.work.head();
+    let long = "a line of some length\n".repeat(20_000);
+    pair.push(|work| _ = work.write("begun", &long).write("empty", "1").write("whole", "whole")).await;
+    fetch(&session(), &pair.copy, &origin()).await.expect("a fetch");
+    let journal = format!("{{\"branch\":\"main\",\"from\":\"{old}\",\"to\":\"{}\"}}", pair.work.head());
+    fs::write(pair.copy.root().join(".muse/checkout.json"), journal).expect("writable");
+    pair.write("begun", &long[..300_001]);
+    pair.write("empty", "");
+
+    for other in ["wholE", "whole and more"] {
+        pair.write("whole", other);
+        match status(&pair.copy) {
+            Err(Error::Unfinished { error, .. }) => {
+                assert_eq!(overwritten(Err(*error)), ["whole"], "{other}");
+            }
+            other => panic!("expected an unfinished move, got {other:?}"),
+        }
+    }
+    pair.write("whole", "who");
+    assert_eq!(status(&pair.copy).expect("a status").differences, Default::default());
+    assert_eq!(files(pair.copy.root()), pair.work.files());
+}

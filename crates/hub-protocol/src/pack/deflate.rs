@@ -2,8 +2,9 @@ use std::io::{self, Write};
 
 use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};
 
-use crate::{HashingWriter, Id};
+use crate::Id;
 
+use super::side_hasher::SideHasher;
 use super::{Limits, PackError, Place};
 
 /// Uncompressed bytes given to zstd at once: a whole block of its.
@@ -17,7 +18,7 @@ const WINDOW_LOG: u32 = 23;
 
 /// The writing side of the file around the records: header, one zstd frame, digest.
 pub(super) struct Deflate<W> {
-    destination: HashingWriter<W>,
+    destination: Destination<W>,
     limits: Limits,
     encoder: Encoder<'static>,
     plain: Box<[u8]>,
@@ -32,10 +33,8 @@ impl<W: Write> Deflate<W> {
     pub(super) fn new(destination: W, limits: Limits, header: &[u8]) -> Result<Self, PackError> {
         let at = Place::Header;
         let encoder = encoder().map_err(|source| PackError::Write { at, source })?;
-        let mut destination = HashingWriter::new(destination);
-        destination.write_all(header).map_err(|source| PackError::Write { at, source })?;
-        Ok(Self {
-            destination,
+        let mut this = Self {
+            destination: Destination { inner: destination, hasher: SideHasher::new() },
             limits,
             encoder,
             plain: vec![0; PLAIN_BUFFER].into(),
@@ -43,7 +42,9 @@ impl<W: Write> Deflate<W> {
             plain_total: 0,
             packed: vec![0; PACKED_BUFFER].into(),
             at,
-        })
+        };
+        this.destination.put(header).map_err(|source| PackError::Write { at, source })?;
+        Ok(this)
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -82,7 +83,8 @@ impl<W: Write> Deflate<W> {
         self.end_frame().map_err(|source| PackError::Write { at: self.at, source })?;
         self.at = Place::Digest;
         self.end_file().map_err(|source| PackError::Write { at: self.at, source })?;
-        Ok(self.destination.finish())
+        let Destination { inner, mut hasher } = self.destination;
+        Ok((inner, hasher.id(), hasher.len()))
     }
 
     /// Compresses what has gathered.
@@ -91,7 +93,7 @@ impl<W: Write> Deflate<W> {
     /// reader weighs, which holds at least as much of the compressed stream when it has as much of the plain one.
     fn encode(&mut self) -> Result<(), PackError> {
         self.plain_total += self.plain_filled as u64;
-        self.limits.check_growth(self.plain_total, self.destination.len(), self.at)?;
+        self.limits.check_growth(self.plain_total, self.destination.hasher.len(), self.at)?;
         self.compress().map_err(|source| PackError::Write { at: self.at, source })
     }
 
@@ -100,7 +102,7 @@ impl<W: Write> Deflate<W> {
         while input.pos() < self.plain_filled {
             let mut output = OutBuffer::around(&mut *self.packed);
             self.encoder.run(&mut input, &mut output)?;
-            self.destination.write_all(output.as_slice())?;
+            self.destination.put(output.as_slice())?;
         }
         self.plain_filled = 0;
         Ok(())
@@ -110,7 +112,7 @@ impl<W: Write> Deflate<W> {
         loop {
             let mut output = OutBuffer::around(&mut *self.packed);
             let left = self.encoder.finish(&mut output, true)?;
-            self.destination.write_all(output.as_slice())?;
+            self.destination.put(output.as_slice())?;
             if left == 0 {
                 return Ok(());
             }
@@ -118,9 +120,22 @@ impl<W: Write> Deflate<W> {
     }
 
     fn end_file(&mut self) -> io::Result<()> {
-        let digest = self.destination.id();
-        self.destination.write_all(digest.as_bytes())?;
-        self.destination.flush()
+        let digest = self.destination.hasher.id();
+        self.destination.put(digest.as_bytes())?;
+        self.destination.inner.flush()
+    }
+}
+
+/// Where the pack goes, and the hash of what went there.
+struct Destination<W> {
+    inner: W,
+    hasher: SideHasher,
+}
+
+impl<W: Write> Destination<W> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.inner.write_all(bytes)
     }
 }
 

@@ -2,9 +2,10 @@ use std::io::{self, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use crate::{Id, IdHasher};
+use crate::Id;
 
 use super::format::DIGEST_LEN;
+use super::side_hasher::SideHasher;
 use super::{Limits, PackError, Place};
 
 /// Compressed bytes asked of the source at once: a whole zstd block and its header.
@@ -19,11 +20,10 @@ pub(super) struct Inflate<'a, R> {
     source: R,
     limits: &'a Limits,
     decoder: Decoder<'static>,
-    hasher: IdHasher,
+    hasher: SideHasher,
     packed: Box<[u8]>,
     packed_taken: usize,
     packed_filled: usize,
-    packed_total: u64,
     plain: Box<[u8]>,
     plain_taken: usize,
     plain_filled: usize,
@@ -40,11 +40,10 @@ impl<'a, R: Read> Inflate<'a, R> {
             source,
             limits,
             decoder,
-            hasher: IdHasher::new(),
+            hasher: SideHasher::new(),
             packed: vec![0; PACKED_BUFFER].into(),
             packed_taken: 0,
             packed_filled: 0,
-            packed_total: 0,
             plain: vec![0; PLAIN_BUFFER].into(),
             plain_taken: 0,
             plain_filled: 0,
@@ -111,7 +110,7 @@ impl<'a, R: Read> Inflate<'a, R> {
     /// Reads the digest and the end of the file; the id and the length of the whole.
     pub(super) fn finish(mut self) -> Result<(Id, u64), PackError> {
         self.at = Place::Digest;
-        let actual = self.hasher.clone().finish();
+        let actual = self.hasher.id();
         let declared = Id::from_digest(self.take_outside::<DIGEST_LEN>()?);
         if declared != actual {
             return Err(PackError::Digest { declared, actual });
@@ -119,7 +118,7 @@ impl<'a, R: Read> Inflate<'a, R> {
         if self.packed_taken < self.packed_filled || self.refill()? > 0 {
             return Err(PackError::TrailingBytes { at: self.at });
         }
-        Ok((self.hasher.finish(), self.packed_total))
+        Ok((self.hasher.id(), self.hasher.len()))
     }
 
     fn decode(&mut self) -> Result<(), PackError> {
@@ -138,7 +137,7 @@ impl<'a, R: Read> Inflate<'a, R> {
         (self.plain_taken, self.plain_filled) = (0, written);
         self.plain_total += written as u64;
         self.frame_done = hint == 0;
-        Ok(self.limits.check_growth(self.plain_total, self.packed_total, self.at)?)
+        Ok(self.limits.check_growth(self.plain_total, self.hasher.len(), self.at)?)
     }
 
     fn refill(&mut self) -> Result<usize, PackError> {
@@ -158,7 +157,6 @@ impl<'a, R: Read> Inflate<'a, R> {
     fn take_packed(&mut self, count: usize) {
         self.hasher.update(&self.packed[self.packed_taken..][..count]);
         self.packed_taken += count;
-        self.packed_total += count as u64;
     }
 }
 

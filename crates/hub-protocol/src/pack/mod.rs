@@ -7,6 +7,7 @@ mod inflate;
 mod ledger;
 mod limits;
 mod reader;
+mod side_hasher;
 mod writer;
 
 pub use error::{Entry, Kind, LimitExceeded, PackError, Place};

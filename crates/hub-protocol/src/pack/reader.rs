@@ -1,4 +1,4 @@
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 use serde::de::DeserializeOwned;
 
@@ -31,6 +31,12 @@ pub trait PackSink {
     ///
     /// Whatever keeps it from being stored; it ends the reading.
     fn snapshot(&mut self, id: Id, snapshot: Snapshot) -> io::Result<()>;
+
+    /// Whether commits and snapshots are handed over. A receiver that has read this very pack before, and held the
+    /// id of the file against it, may do without: they are passed over then, and nothing of them is checked.
+    fn wants_history(&self) -> bool {
+        true
+    }
 
     /// Begins an object of `len` bytes, which claims to be `id`. The length is within what the pack declares and
     /// the limits allow; it is no promise that so much follows.
@@ -124,7 +130,6 @@ pub fn read_pack<R: Read, S: PackSink + ?Sized>(
     let totals = Totals::from_bytes(&stream.take::<TOTALS_LEN>()?);
     let mut ledger = Ledger::open(totals, limits)?;
 
-    let mut record = Vec::new();
     for number in 2.. {
         stream.at = Place::Record(number);
         let kind = match stream.take()? {
@@ -136,13 +141,14 @@ pub fn read_pack<R: Read, S: PackSink + ?Sized>(
         stream.at = Place::Entry(entry);
         ledger.admit(entry, len, limits)?;
         match kind {
+            Kind::Commit | Kind::Snapshot if !sink.wants_history() => pass_over(&mut stream, len)?,
             Kind::Commit => {
-                let commit: Commit = parse(entry, take_record(&mut stream, len, &mut record)?)?;
+                let commit: Commit = parse(&mut stream, entry, len)?;
                 check_id(entry, commit.id())?;
                 sink.commit(id, commit).map_err(|source| PackError::Store { entry, source })?;
             }
             Kind::Snapshot => {
-                let snapshot: Snapshot = parse(entry, take_record(&mut stream, len, &mut record)?)?;
+                let snapshot: Snapshot = parse(&mut stream, entry, len)?;
                 check_id(entry, snapshot.id())?;
                 sink.snapshot(id, snapshot).map_err(|source| PackError::Store { entry, source })?;
             }
@@ -170,22 +176,14 @@ fn check_header<R: Read>(stream: &mut Inflate<'_, R>) -> Result<(), PackError> {
     }
 }
 
-/// Gathers a record that is looked at as a whole. The buffer grows with what comes, not with what is claimed.
-fn take_record<'a, R: Read>(
-    stream: &mut Inflate<'_, R>,
-    len: u64,
-    record: &'a mut Vec<u8>,
-) -> Result<&'a [u8], PackError> {
-    record.clear();
+fn pass_over<R: Read>(stream: &mut Inflate<'_, R>, len: u64) -> Result<(), PackError> {
     let mut left = len;
     while left > 0 {
-        let chunk = stream.chunk()?;
-        let count = piece(chunk, left);
-        record.extend_from_slice(&chunk[..count]);
+        let count = piece(stream.chunk()?, left);
         stream.consume(count);
         left -= count as u64;
     }
-    Ok(record)
+    Ok(())
 }
 
 fn read_object<R: Read, S: PackSink + ?Sized>(
@@ -215,8 +213,48 @@ fn piece(chunk: &[u8], left: u64) -> usize {
     usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()))
 }
 
-fn parse<T: DeserializeOwned>(entry: Entry, json: &[u8]) -> Result<T, PackError> {
-    serde_json::from_slice(json).map_err(|error| PackError::Malformed { entry, reason: error.to_string() })
+/// Reads a record as it comes: the text of a long one is never in memory as a whole.
+fn parse<R: Read, T: DeserializeOwned>(
+    stream: &mut Inflate<'_, R>,
+    entry: Entry,
+    len: u64,
+) -> Result<T, PackError> {
+    const AT_ONCE: u64 = 16 * 1024;
+    let mut record = Record { stream, left: len, failed: None };
+    let at_once = usize::try_from(len.min(AT_ONCE)).expect("a few KiB");
+    let parsed = serde_json::from_reader(BufReader::with_capacity(at_once, &mut record));
+    match record.failed {
+        Some(error) => Err(error),
+        None => parsed.map_err(|error| PackError::Malformed { entry, reason: error.to_string() }),
+    }
+}
+
+/// The text of one record.
+struct Record<'s, 'l, R> {
+    stream: &'s mut Inflate<'l, R>,
+    left: u64,
+    /// Why the stream ended early; the parser only learns that it did.
+    failed: Option<PackError>,
+}
+
+impl<R: Read> Read for Record<'_, '_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Ok(0);
+        }
+        let chunk = match self.stream.chunk() {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                self.failed = Some(error);
+                return Err(io::ErrorKind::Other.into());
+            }
+        };
+        let count = piece(chunk, self.left).min(buffer.len());
+        buffer[..count].copy_from_slice(&chunk[..count]);
+        self.stream.consume(count);
+        self.left -= count as u64;
+        Ok(count)
+    }
 }
 
 fn check_id(entry: Entry, actual: Id) -> Result<(), PackError> {

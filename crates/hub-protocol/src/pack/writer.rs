@@ -61,9 +61,22 @@ impl<W: Write> PackWriter<W> {
     ///
     /// [`PackError`] where the reader would refuse it or the destination fails.
     pub fn snapshot(&mut self, snapshot: &Snapshot) -> Result<(), PackError> {
-        let json = serde_json::to_vec(snapshot)
+        let entry = Entry { kind: Kind::Snapshot, id: snapshot.id() };
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, snapshot)
             .expect("a snapshot is a map with text for keys, which JSON can hold");
-        self.record(Entry { kind: Kind::Snapshot, id: snapshot.id() }, &json)
+        self.guarded(entry, |writer| {
+            writer.begin(entry, length.0)?;
+            let mut record = Record { stream: &mut writer.stream, failed: None };
+            let written = serde_json::to_writer(&mut record, snapshot);
+            match record.failed {
+                Some(error) => Err(error),
+                None => {
+                    written.expect("it could be written before");
+                    Ok(())
+                }
+            }
+        })
     }
 
     /// Adds an object of `len` bytes, hashing it while it is copied.
@@ -148,6 +161,43 @@ impl<W: Write> PackWriter<W> {
         }
         let actual = hasher.finish();
         if actual == entry.id { Ok(()) } else { Err(PackError::LyingId { entry, actual }) }
+    }
+}
+
+/// Writes the text of a record as it is made: that of a long one is never in memory as a whole.
+struct Record<'a, W> {
+    stream: &'a mut Deflate<W>,
+    /// Why the stream cannot be written to; the serialiser only learns that it cannot.
+    failed: Option<PackError>,
+}
+
+impl<W: Write> Write for Record<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.stream.write(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(error) => {
+                self.failed = Some(error);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Counts what would be written.
+struct Length(u64);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

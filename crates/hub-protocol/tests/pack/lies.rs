@@ -112,7 +112,7 @@ fn a_snapshot_with_a_path_that_leaves_the_target_is_refused_by_name() {
         let pack = Records::totals(0, 1, 0, 0).entry(b'S', Id::of("whatever"), json.as_bytes()).end().pack();
         refusal(&pack).to_string()
     };
-    insta::assert_snapshot!(hostile("../../x"), @r#"snapshot sha256:85738f8f9a7f1b04b5329c590ebcb9e425925c6d0984089c43a022de4f19c281 is malformed: the path "../../x" has the component "..", which is no file name at line 1 column 19"#);
+    insta::assert_snapshot!(hostile("../../x"), @r#"snapshot sha256:85738f8f9a7f1b04b5329c590ebcb9e425925c6d0984089c43a022de4f19c281 is malformed: the path "../../x" has the component "..", which is no file name at line 1 column 20"#);
     for path in ["/etc/passwd", ".muse/config.toml", ".MUSE/HEAD", "a/../b", "C:/x", "a\\b", "nul", "a/"] {
         assert!(hostile(path).contains(&format!("the path {path:?} ")), "{}", hostile(path));
     }

@@ -1,6 +1,8 @@
 use std::io::{self, Read};
 
-use hub_protocol::{Commit, Id, Limits, PackWriter, RepositoryPath, Summary, Totals, read_pack};
+use hub_protocol::{
+    Commit, Id, Limits, PackSink, PackWriter, RepositoryPath, Snapshot, Summary, Totals, read_pack,
+};
 use proptest::prelude::*;
 
 use crate::collect::{Collected, read};
@@ -217,4 +219,36 @@ proptest! {
         prop_assert!(read(&records.pack()).is_err());
         prop_assert!(read(&Records::totals(1, 1, 1, 50).bytes(&records.0).pack()).is_err());
     }
+}
+
+/// A receiver that has read the pack before takes the objects alone, and the same account of the whole.
+#[test]
+fn a_sink_that_wants_no_history_gets_the_objects_alone() {
+    struct Objects(Collected);
+
+    impl PackSink for Objects {
+        fn wants_history(&self) -> bool {
+            false
+        }
+        fn commit(&mut self, id: Id, _: Commit) -> io::Result<()> {
+            panic!("the commit {id} was not wanted");
+        }
+        fn snapshot(&mut self, id: Id, _: Snapshot) -> io::Result<()> {
+            panic!("the snapshot {id} was not wanted");
+        }
+        fn object_begin(&mut self, id: Id, len: u64) -> io::Result<()> {
+            self.0.object_begin(id, len)
+        }
+        fn object_chunk(&mut self, chunk: &[u8]) -> io::Result<()> {
+            self.0.object_chunk(chunk)
+        }
+        fn object_done(&mut self, id: Id) -> io::Result<()> {
+            self.0.object_done(id)
+        }
+    }
+
+    let (pack, written) = Content::small().pack();
+    let mut objects = Objects(Collected::default());
+    assert_eq!(read_pack(&pack[..], &Limits::default(), &mut objects).unwrap(), written);
+    assert_eq!(objects.0.objects, Content::small().objects_by_id());
 }

@@ -11,7 +11,7 @@ use redb::{ReadTransaction, ReadableTable};
 use super::Hub;
 use super::store::{
     COMMITS, History, OBJECTS, PACKS, PackKey, PackRecord, REPOSITORIES, Repository, SNAPSHOTS, StoreError,
-    decode, encode, files,
+    decode, encode, files, snapshots,
 };
 use super::walk::{Graph, contents};
 
@@ -170,7 +170,7 @@ fn write(
         writer.commit(&graph.commit(id)?).map_err(failed)?;
     }
     for id in &contents.snapshots {
-        writer.snapshot(&graph.snapshot(id)?).map_err(failed)?;
+        writer.snapshot(&snapshots::get(&snapshots, number, id)?).map_err(failed)?;
     }
     for (id, length) in contents.objects.iter().zip(lengths) {
         if is_stopping() {

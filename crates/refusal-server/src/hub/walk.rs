@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hub_protocol::{Commit, Id, Snapshot};
+use hub_protocol::{Commit, Id};
 
 /// Where commits and snapshots are read from.
 pub(super) trait Graph {
@@ -11,8 +11,9 @@ pub(super) trait Graph {
     /// A commit that is known to be there.
     fn commit(&self, id: &Id) -> Result<Commit, Self::Error>;
 
-    /// A snapshot that is known to be there.
-    fn snapshot(&self, id: &Id) -> Result<Snapshot, Self::Error>;
+    /// Hands over the object of each file in a snapshot that is known to be there. Not the snapshot itself: it
+    /// may be long.
+    fn objects(&self, id: &Id, visit: &mut dyn FnMut(Id)) -> Result<(), Self::Error>;
 }
 
 /// What a pack has to hold, in the order in which it holds it.
@@ -52,10 +53,14 @@ pub(super) fn contents<G: Graph>(graph: &G, wants: &[Id], haves: &[Id]) -> Resul
     }
     let mut seen = HashSet::new();
     for id in &border {
-        seen.extend(graph.snapshot(id)?.objects());
+        graph.objects(id, &mut |object| _ = seen.insert(object))?;
     }
     for id in &contents.snapshots {
-        contents.objects.extend(graph.snapshot(id)?.objects().filter(|object| seen.insert(*object)));
+        graph.objects(id, &mut |object| {
+            if seen.insert(object) {
+                contents.objects.push(object);
+            }
+        })?;
     }
     Ok(contents)
 }
@@ -121,7 +126,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::convert::Infallible;
 
-    use hub_protocol::{FileEntry, RepositoryPath};
+    use hub_protocol::{FileEntry, RepositoryPath, Snapshot};
 
     use super::*;
 
@@ -169,8 +174,9 @@ mod tests {
             Ok(self.commits[id].clone())
         }
 
-        fn snapshot(&self, id: &Id) -> Result<Snapshot, Infallible> {
-            Ok(self.snapshots[id].clone())
+        fn objects(&self, id: &Id, visit: &mut dyn FnMut(Id)) -> Result<(), Infallible> {
+            self.snapshots[id].objects().for_each(visit);
+            Ok(())
         }
     }
 

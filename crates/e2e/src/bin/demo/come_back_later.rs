@@ -50,7 +50,9 @@ pub(crate) fn run(page: &Arc<Page>, scene: &Scene, folder: &Path) -> anyhow::Res
     let target = scene.new_path("clone");
     let was_there = Arc::new(AtomicBool::new(true));
     let tap = watched(page, scene, &hub, &target, &was_there)?;
-    clone(page, scene, &format!("http://{}/{repository}", tap.address()), &target)?;
+    let url = format!("http://{}/{repository}", tap.address());
+    page.row("by way of", &format!("{url}, a relay that shows what the hub answers"));
+    clone(page, scene, &url, &target)?;
     let waits = check(tap.trace())?;
     ensure!(was_there.load(Ordering::SeqCst), "the folder of the clone was missing during a wait");
 

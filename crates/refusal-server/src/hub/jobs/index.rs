@@ -97,6 +97,11 @@ struct Indexing<'a> {
 }
 
 impl PackSink for Indexing<'_> {
+    /// It was all checked, and taken into the database, when the pack was uploaded and unpacked.
+    fn wants_history(&self) -> bool {
+        false
+    }
+
     fn commit(&mut self, _id: Id, _commit: Commit) -> io::Result<()> {
         Ok(())
     }

@@ -7,7 +7,7 @@ use redb::{DatabaseError, ReadTransaction, ReadableDatabase, TransactionError, W
 use super::{StoreError, tables};
 
 /// The cache is what bounds the server's memory; the rest of the file is the page cache's business.
-const CACHE_BYTES: usize = 16 << 20;
+const CACHE_BYTES: usize = 8 << 20;
 
 /// The embedded database, and its way back from a disk that was full.
 ///

@@ -5,6 +5,7 @@ mod error;
 pub(super) mod files;
 mod objects;
 mod records;
+pub(super) mod snapshots;
 mod tables;
 
 pub(super) use database::Database;
@@ -15,5 +16,5 @@ pub(super) use objects::ObjectWriter;
 pub(super) use records::{Heads, PackKey, PackRecord, Repository};
 pub(crate) use tables::{
     COMMITS, COUNTERS, HEADS, History, JOBS, META, MISSING, OBJECTS, OwnId, PACKS, PENDING, REPOSITORIES,
-    SNAPSHOTS, any_of, decode, encode, heads, repository,
+    SNAPSHOTS, SnapshotPart, any_of, decode, encode, heads, repository,
 };

@@ -1,13 +1,15 @@
-use hub_protocol::{BranchName, Commit, Id, Snapshot};
+use hub_protocol::{BranchName, Commit, Id};
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::StoreError;
 use super::records::{Heads, Repository};
+use super::{StoreError, snapshots};
 use crate::hub::name::RepositoryName;
 use crate::hub::walk::Graph;
 
+/// A part of a snapshot of one repository, counted from 0.
+pub(crate) type SnapshotPart = (u64, &'static [u8; 32], u32);
 /// Something of one repository that has an id.
 pub(crate) type OwnId = (u64, &'static [u8; 32]);
 
@@ -17,8 +19,8 @@ pub(crate) const REPOSITORIES: TableDefinition<'_, &str, &[u8]> = TableDefinitio
 pub(crate) const HEADS: TableDefinition<'_, (u64, &str), &[u8; 32]> = TableDefinition::new("heads");
 /// Canonical JSON of each commit that was pushed.
 pub(crate) const COMMITS: TableDefinition<'_, OwnId, &[u8]> = TableDefinition::new("commits");
-/// Canonical JSON of each snapshot that was pushed.
-pub(crate) const SNAPSHOTS: TableDefinition<'_, OwnId, &[u8]> = TableDefinition::new("snapshots");
+/// Canonical JSON of each snapshot that was pushed, in parts; see [`super::snapshots`].
+pub(crate) const SNAPSHOTS: TableDefinition<'_, SnapshotPart, &[u8]> = TableDefinition::new("snapshots");
 /// The index: each object whose file is at hand, and its length. By repository, although the files are
 /// shared: an object of another's private repository must not be had by naming its id.
 pub(crate) const OBJECTS: TableDefinition<'_, OwnId, u64> = TableDefinition::new("objects");
@@ -36,7 +38,7 @@ pub(crate) const COUNTERS: TableDefinition<'_, &str, u64> = TableDefinition::new
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 
 /// Raised when an older server would misread what is written.
-const FORMAT: &[u8] = b"1";
+const FORMAT: &[u8] = b"2";
 
 /// Makes every table, so that readers never meet one that is not there, and checks the format.
 pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), StoreError> {
@@ -108,7 +110,7 @@ pub(crate) struct History<'a, C, S> {
 impl<C, S> Graph for History<'_, C, S>
 where
     C: ReadableTable<OwnId, &'static [u8]>,
-    S: ReadableTable<OwnId, &'static [u8]>,
+    S: ReadableTable<SnapshotPart, &'static [u8]>,
 {
     type Error = StoreError;
 
@@ -119,11 +121,8 @@ where
         }
     }
 
-    fn snapshot(&self, id: &Id) -> Result<Snapshot, StoreError> {
-        match self.snapshots.get((self.repository, id.as_bytes()))? {
-            Some(bytes) => decode("a snapshot", bytes.value()),
-            None => Err(StoreError::Damaged(format!("the snapshot {id} is not there"))),
-        }
+    fn objects(&self, id: &Id, visit: &mut dyn FnMut(Id)) -> Result<(), StoreError> {
+        snapshots::objects(self.snapshots, self.repository, id, visit)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The hub on real sockets, with its jobs held and released by the tests.
 
 mod access;
+mod connections;
 mod downloads;
 mod failures;
 mod properties;

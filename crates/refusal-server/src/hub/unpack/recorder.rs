@@ -4,14 +4,16 @@ use std::io;
 use hub_protocol::{Commit, Id, PackSink, Snapshot};
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use crate::hub::store::{COMMITS, MISSING, OBJECTS, OwnId, SNAPSHOTS, StoreError, encode};
+use crate::hub::store::{
+    COMMITS, MISSING, OBJECTS, OwnId, SNAPSHOTS, SnapshotPart, StoreError, encode, snapshots,
+};
 use crate::refusal::{Failure, Refused};
 
 /// Takes the start of a pack into the database, and stops before its objects.
 pub(super) struct Recorder<'a> {
     number: u64,
     commits: Table<'a, OwnId, &'static [u8]>,
-    snapshots: Table<'a, OwnId, &'static [u8]>,
+    snapshots: Table<'a, SnapshotPart, &'static [u8]>,
     objects: Table<'a, OwnId, u64>,
     missing: Table<'a, OwnId, ()>,
     /// Sorted.
@@ -54,11 +56,15 @@ impl<'a> Recorder<'a> {
     /// Whatever a commit names has to be in the pack or in the repository: a history with holes is refused.
     pub(super) fn check_references(&self) -> Result<(), Refused> {
         for (commit, reference) in &self.references {
-            let (what, id, table) = match reference {
-                Reference::Parent(id) => ("parent", id, &self.commits),
-                Reference::Snapshot(id) => ("snapshot", id, &self.snapshots),
+            let (what, id, is_there) = match reference {
+                Reference::Parent(id) => {
+                    ("parent", id, self.commits.get((self.number, id.as_bytes()))?.is_some())
+                }
+                Reference::Snapshot(id) => {
+                    ("snapshot", id, snapshots::contains(&self.snapshots, self.number, id)?)
+                }
             };
-            if table.get((self.number, id.as_bytes()))?.is_none() {
+            if !is_there {
                 return Err(Failure::Unprocessable(format!(
                     "the {what} {id} of the commit {commit} is neither in the pack nor in the repository"
                 ))
@@ -69,8 +75,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn take_snapshot(&mut self, id: Id, snapshot: &Snapshot) -> Result<(), Refused> {
-        let bytes = encode(snapshot);
-        self.snapshots.insert((self.number, id.as_bytes()), bytes.as_slice())?;
+        snapshots::put(&mut self.snapshots, self.number, &id, snapshot)?;
         for (path, entry) in snapshot.files() {
             if !self.found.insert(entry.object) {
                 continue;
