@@ -17,14 +17,15 @@ const MOST_HEADS: usize = 12;
 struct Page<'a> {
     report: &'a Report,
     when: String,
-    columns: Vec<Column<'a>>,
+    cards: Vec<Card<'a>>,
+    columns: Vec<&'a ClientRecord>,
     rows: Vec<Row<'a>>,
     details: Vec<Detail<'a>>,
     legend: Vec<(VerdictKind, &'static str, &'static str)>,
     width: f64,
 }
 
-struct Column<'a> {
+struct Card<'a> {
     client: &'a ClientRecord,
     command: String,
     tallies: Vec<String>,
@@ -70,13 +71,16 @@ struct Head {
 ///
 /// A template that cannot be filled, which the tests of this crate rule out.
 pub fn html(report: &Report) -> anyhow::Result<String> {
+    // Of who could not be run there is nothing to show but that.
+    let columns: Vec<&ClientRecord> =
+        report.clients.iter().filter(|client| client.missing.is_none()).collect();
     let mut rows = Vec::new();
     let mut details = Vec::new();
     let mut group = "";
     for (row, record) in report.cases.iter().enumerate() {
         let case = &record.case;
         let mut cells = Vec::new();
-        for (column, client) in report.clients.iter().enumerate() {
+        for (column, client) in columns.iter().enumerate() {
             let Some(result) = report.result(&client.name, &case.id) else {
                 cells.push(None);
                 continue;
@@ -113,7 +117,8 @@ pub fn html(report: &Report) -> anyhow::Result<String> {
     let page = Page {
         report,
         when: when(report.run.started_unix_ms),
-        columns: report.clients.iter().map(|client| column(report, client)).collect(),
+        cards: report.clients.iter().map(|client| card(report, client)).collect(),
+        columns,
         rows,
         details,
         legend: legend(),
@@ -122,7 +127,7 @@ pub fn html(report: &Report) -> anyhow::Result<String> {
     page.render().context("cannot write the report as HTML")
 }
 
-fn column<'a>(report: &Report, client: &'a ClientRecord) -> Column<'a> {
+fn card<'a>(report: &Report, client: &'a ClientRecord) -> Card<'a> {
     let words = |(level, tally): (Level, super::Tally)| {
         format!(
             "{}: {} of {} witnessed, {} vacuous",
@@ -133,7 +138,7 @@ fn column<'a>(report: &Report, client: &'a ClientRecord) -> Column<'a> {
         )
     };
     let tallies = tallies(report, &client.name).into_iter().map(words).collect();
-    Column { client, command: client.command.join(" "), tallies }
+    Card { client, command: client.command.join(" "), tallies }
 }
 
 fn heads(result: &ResultRecord) -> (Vec<Head>, usize) {

@@ -64,6 +64,9 @@ pub struct ClientRecord {
     pub version: String,
     /// The command line, placeholders and all.
     pub command: Vec<String>,
+    /// Why it could not be run at all; then there are no results of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// A case that was played.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use refusal_script::{Case, Level, VerdictKind};
 
-use super::summary::{is_stale, tallies};
+use super::summary::{is_stale, shows_nothing, tallies};
 use super::{ClientRecord, Report};
 
 /// A sign for each verdict, so that no colour is needed to tell them apart.
@@ -40,6 +40,10 @@ pub fn tree(report: &Report) -> String {
 /// Writing to a string does not fail, so the results of `write!` are of no interest below.
 fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
     let _ = writeln!(text, "{}: {} ({})", client.name, client.title, client.version);
+    if let Some(problem) = &client.missing {
+        let _ = writeln!(text, "  not tested: {}", problem.escape_debug());
+        return;
+    }
     let mut group = "";
     for record in &report.cases {
         let Some(result) = report.result(&client.name, &record.case.id) else { continue };
@@ -86,6 +90,9 @@ fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
             tally.witnessed,
             tally.vacuous
         );
+    }
+    if shows_nothing(report, &client.name) {
+        let _ = writeln!(text, "  nothing was shown: no case found out how this client takes a refusal");
     }
 }
 

@@ -3,11 +3,13 @@
 mod built_in;
 mod observe;
 mod process;
+mod strays;
 mod wire;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -20,6 +22,10 @@ use crate::suite::Suite;
 use observe::Played;
 
 pub use built_in::BuiltIn;
+pub use strays::{adopt, end_adopted};
+
+/// A client that has not sent anything by then is not going to.
+const FIRST_CONTACT: Duration = Duration::from_secs(30);
 
 /// A client under test.
 #[derive(Debug, Clone)]
@@ -56,6 +62,16 @@ pub struct Settings {
     pub jobs: usize,
     /// Where adapters and what they start lie.
     pub adapters: PathBuf,
+    /// How long a client may take until its first request.
+    pub first_contact: Duration,
+}
+
+impl Settings {
+    /// With half a minute until the first request.
+    #[must_use]
+    pub fn new(jobs: usize, adapters: impl Into<PathBuf>) -> Self {
+        Self { jobs, adapters: adapters.into(), first_contact: FIRST_CONTACT }
+    }
 }
 
 /// The results of each client, in the order of the suite.
@@ -140,7 +156,7 @@ fn rest_on_dependencies(suite: &Suite, results: &mut [ResultRecord]) {
     }
 }
 
-/// What a report says about the clients: version and command line.
+/// What a report says about the clients: version, command line, and why one cannot be run at all.
 pub async fn describe(clients: &[Client], settings: &Settings) -> Vec<ClientRecord> {
     let mut records = Vec::new();
     for client in clients {
@@ -150,13 +166,21 @@ pub async fn describe(clients: &[Client], settings: &Settings) -> Vec<ClientReco
                 title: built_in.title().to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 command: Vec::new(),
+                missing: None,
             },
-            Client::Program(adapter) => ClientRecord {
-                name: adapter.name.clone(),
-                title: adapter.title.clone(),
-                version: process::version(adapter, settings).await,
-                command: adapter.command.clone(),
-            },
+            Client::Program(adapter) => {
+                let (version, missing) = match process::version(adapter, settings).await {
+                    Ok(version) => (version, None),
+                    Err(problem) => ("missing".to_owned(), Some(problem)),
+                };
+                ClientRecord {
+                    name: adapter.name.clone(),
+                    title: adapter.title.clone(),
+                    version,
+                    command: adapter.command.clone(),
+                    missing,
+                }
+            }
         });
     }
     records
