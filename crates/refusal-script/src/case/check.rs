@@ -177,6 +177,7 @@ impl Case {
                     Some("expected a promise in the script")
                 }
                 Expectation::NotFasterThanControl {}
+                | Expectation::ReturnsLikeControl {}
                 | Expectation::Soft { better: Soft::ReturnsLikeControl }
                     if !self.control =>
                 {
