@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::suite::CasesArguments;
 use crate::adapter::Adapter;
 use crate::clock::unix_ms;
-use crate::report::{Outcome, Report, RunRecord, html, junit, outcome, tree};
+use crate::report::{Outcome, Report, RunRecord, html, junit, markdown, outcome, tree};
 use crate::runner::{BuiltIn, Client, Settings, adopt, case_records, describe, end_adopted, run};
 use crate::suite::{Selection, Suite};
 
@@ -65,16 +65,48 @@ pub(super) struct RunArguments {
     /// Write the result, traces included, as JSON lines
     #[arg(long, value_name = "FILE")]
     jsonl: Option<PathBuf>,
+    #[command(flatten)]
+    files: ReportFiles,
+    #[command(flatten)]
+    places: AdapterPlace,
+    #[command(flatten)]
+    cases: CasesArguments,
+}
+
+/// Where reports are written to, beside what is printed.
+#[derive(Debug, Args)]
+pub(super) struct ReportFiles {
     /// Write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the report as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    #[command(flatten)]
-    places: AdapterPlace,
-    #[command(flatten)]
-    cases: CasesArguments,
+    /// Write the report as a page of Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    pub(super) fn is_empty(&self) -> bool {
+        self.html.is_none() && self.junit.is_none() && self.markdown.is_none()
+    }
+
+    pub(super) fn write(&self, report: &Report) -> anyhow::Result<()> {
+        let write = |path: &Path, text: String| {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        if let Some(path) = &self.html {
+            write(path, html(report)?)?;
+        }
+        if let Some(path) = &self.junit {
+            write(path, junit(report)?)?;
+        }
+        if let Some(path) = &self.markdown {
+            write(path, markdown(report))?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -180,7 +212,10 @@ impl RunArguments {
         let Some(report) = report else { bail!("interrupted; every client was ended") };
         let mut output = std::io::stdout().lock();
         output.write_all(tree(&report).as_bytes()).context("cannot print the report")?;
-        write_reports(&report, self.jsonl.as_deref(), self.html.as_deref(), self.junit.as_deref())?;
+        if let Some(path) = &self.jsonl {
+            write_lines(&report, path)?;
+        }
+        self.files.write(&report)?;
         Ok(exit_code(outcome(&report, self.strict)))
     }
 
@@ -277,24 +312,10 @@ fn load() -> Option<String> {
     text.split(' ').next().map(str::to_owned)
 }
 
-pub(super) fn write_reports(
-    report: &Report,
-    jsonl: Option<&Path>,
-    html_file: Option<&Path>,
-    junit_file: Option<&Path>,
-) -> anyhow::Result<()> {
-    let cannot = |path: &Path| format!("cannot write {}", path.display());
-    if let Some(path) = jsonl {
-        let file = File::create(path).with_context(|| cannot(path))?;
-        report.write_lines(BufWriter::new(file)).with_context(|| cannot(path))?;
-    }
-    if let Some(path) = html_file {
-        std::fs::write(path, html(report)?).with_context(|| cannot(path))?;
-    }
-    if let Some(path) = junit_file {
-        std::fs::write(path, junit(report)?).with_context(|| cannot(path))?;
-    }
-    Ok(())
+fn write_lines(report: &Report, path: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let file = File::create(path).with_context(cannot)?;
+    report.write_lines(BufWriter::new(file)).with_context(cannot)
 }
 
 pub(super) fn exit_code(outcome: Outcome) -> ExitCode {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use refusal_script::{Event, Server, Trace, VerdictKind, judge};
 
-use super::run::{AdapterPlace, exit_code, write_reports};
+use super::run::{AdapterPlace, ReportFiles, exit_code};
 use crate::adapter::Adapter;
 use crate::report::{Difference, Outcome, Report, explain, outcome, tree};
 use crate::suite::Suite;
@@ -155,12 +155,8 @@ pub(super) struct MatrixArguments {
     /// Results as JSON lines, of `conformance run --jsonl`
     #[arg(required = true)]
     results: Vec<PathBuf>,
-    /// Write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write the report as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    files: ReportFiles,
     /// A failed `should` counts like a failed `must`
     #[arg(long)]
     strict: bool,
@@ -176,10 +172,10 @@ impl MatrixArguments {
             editions.join(", ")
         );
         let merged = Report::merged(reports).context("expected at least one result")?;
-        if self.html.is_none() && self.junit.is_none() {
+        if self.files.is_empty() {
             print(&tree(&merged))?;
         }
-        write_reports(&merged, None, self.html.as_deref(), self.junit.as_deref())?;
+        self.files.write(&merged)?;
         Ok(exit_code(outcome(&merged, self.strict)))
     }
 }
@@ -196,7 +192,7 @@ impl DiffArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let differences = Difference::between(&report(&self.old)?, &report(&self.new)?);
         let lines: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
-        print(&lines)?;
+        print(if lines.is_empty() { "no difference\n" } else { &lines })?;
         let worse = differences.iter().any(Difference::is_regression);
         Ok(exit_code(if worse { Outcome::Failed } else { Outcome::Fine }))
     }

@@ -4,6 +4,7 @@ mod difference;
 mod html;
 mod junit;
 mod lines;
+mod markdown;
 mod summary;
 mod timeline;
 mod tree;
@@ -11,6 +12,7 @@ mod tree;
 pub use difference::Difference;
 pub use html::html;
 pub use junit::junit;
+pub use markdown::markdown;
 pub use summary::{Outcome, Tally, outcome, tallies};
 pub use tree::{explain, tree, verdict_mark};
 
