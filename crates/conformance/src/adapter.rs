@@ -151,7 +151,7 @@ impl Adapter {
 }
 
 /// The word of the case files, and the placeholder that claims it in a command line.
-fn need_name(need: &Need) -> String {
+pub(crate) fn need_name(need: &Need) -> String {
     let word = serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned();
     let placeholder = match need {
         Need::Post => "{method}",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use refusal_script::{Case, Level, VerdictKind};
+use refusal_script::{Level, VerdictKind};
 
 use super::summary::{is_stale, shows_nothing, tallies};
 use super::{ClientRecord, Report};
@@ -94,29 +94,6 @@ fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
     if shows_nothing(report, &client.name) {
         let _ = writeln!(text, "  nothing was shown: no case found out how this client takes a refusal");
     }
-}
-
-/// A case in words, for somebody who wants to know what it does.
-#[must_use]
-pub fn explain(case: &Case) -> String {
-    let mut text = format!("{} (rev {}): {}\n", case.id, case.rev, case.title);
-    let _ = writeln!(text, "level: {}", level_name(case.level));
-    if let Some(spec) = &case.spec {
-        let _ = writeln!(text, "spec: {spec}");
-    }
-    if let Some(why) = &case.why {
-        let _ = writeln!(text, "why: {why}");
-    }
-    if !case.depends_on.is_empty() {
-        let _ = writeln!(text, "rests on: {}", case.depends_on.join(", "));
-    }
-    let _ = writeln!(text, "watched for at most {} ms from first contact", case.observe.window_ms);
-    if case.control {
-        let _ = writeln!(text, "played a second time without the field, to learn the client's own backoff");
-    }
-    let json = serde_json::to_string_pretty(case).unwrap_or_default();
-    let _ = writeln!(text, "\n{json}");
-    text
 }
 
 pub(super) fn level_name(level: Level) -> &'static str {

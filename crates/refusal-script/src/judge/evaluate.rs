@@ -239,6 +239,9 @@ fn difference(first: &Attempt<'_>, later: &Attempt<'_>, names: &[String]) -> Opt
         }
     }
     match (&first.body, &later.body) {
+        (Some(was), Some(is)) if was.sha256 != is.sha256 && was.bytes == is.bytes && was.complete => {
+            Some("has another body than the first, of the same length".to_owned())
+        }
         (Some(was), Some(is)) if was.complete && (was.sha256 != is.sha256 || !is.complete) => Some(format!(
             "has another body ({}{}); the first had {}",
             count(usize::try_from(is.bytes).unwrap_or(usize::MAX), "byte"),
