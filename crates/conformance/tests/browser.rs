@@ -169,10 +169,19 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn report_of_built_in_clients(directory: &Path) -> std::path::PathBuf {
+/// Three clients that show something, and so many others that the matrix is wider than any screen.
+fn report_of_many_clients(directory: &Path) -> std::path::PathBuf {
+    for number in 10..50 {
+        let name = format!("does-nothing-at-all-{number}");
+        let adapter =
+            format!("name = {name:?}\ntitle = \"a test\"\ncommand = [\"sh\", \"-c\", \"exit 77\"]\n");
+        std::fs::write(directory.join(format!("{name}.toml")), adapter).unwrap();
+    }
     let page = directory.join("report.html");
     let run = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(["run", "--built-in", "perfect", "--built-in", "eager", "--built-in", "never_retries"])
+        .args(["--adapter", "all", "--adapters", directory.to_str().unwrap()])
+        .args(["--case", "retry-503", "--case", "seconds-*", "--case", "overflow-4294968"])
         .args(["--jobs", "100", "--html", page.to_str().unwrap()])
         .output()
         .unwrap();
@@ -185,8 +194,8 @@ fn report_of_built_in_clients(directory: &Path) -> std::path::PathBuf {
 fn the_report_is_legible_in_a_browser_wide_and_narrow() {
     let directory = tempfile::tempdir().unwrap();
     let page = match std::env::var_os("CONFORMANCE_REPORT") {
-        Some(page) => std::path::absolute(page).unwrap(),
-        None => report_of_built_in_clients(directory.path()),
+        Some(page) => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page).canonicalize().unwrap(),
+        None => report_of_many_clients(directory.path()),
     };
     let mut browser = Browser::start();
     for (width, height) in [(1280, 900), (400, 800)] {
@@ -199,8 +208,9 @@ fn the_report_is_legible_in_a_browser_wide_and_narrow() {
             const cell = document.querySelector('table.matrix td a').getBoundingClientRect();
             return cell.width >= 24 && cell.height >= 24 && cell.left >= 0 && cell.right <= innerWidth && cell.bottom <= innerHeight;
         })()"#;
-        assert_eq!(browser.ask(visible), true, "at {width} the matrix can be seen");
+        let visible = browser.ask(visible);
         browser.screenshot(&format!("report-matrix-{width}.png"));
+        assert_eq!(visible, true, "at {width} the matrix can be seen");
 
         assert_eq!(browser.ask("document.querySelectorAll('article:target').length"), 0);
         browser.ask("document.querySelector('table.matrix td.fail a').focus()");
@@ -212,12 +222,13 @@ fn the_report_is_legible_in_a_browser_wide_and_narrow() {
             return article.left >= 0 && article.right <= innerWidth && picture.top >= 0 && picture.bottom <= innerHeight
                 && picture.right <= innerWidth && letters >= 9;
         })()"#;
-        assert_eq!(browser.ask(open), true, "at {width} the timeline can be seen");
+        let open = browser.ask(open);
+        browser.screenshot(&format!("report-timeline-{width}.png"));
+        assert_eq!(open, true, "at {width} the timeline can be seen");
         let words = browser.ask("document.querySelector('article:target').innerText");
         assert!(words.as_str().unwrap().contains("after the refusal; it was asked to wait"), "{words}");
         assert!(words.as_str().unwrap().contains("Retry-After: "), "the raw heads: {words}");
         assert_eq!(browser.ask(&no_wider), true, "at {width} the page scrolls sideways");
-        browser.screenshot(&format!("report-timeline-{width}.png"));
 
         browser.ask("document.querySelector('article:target .close').focus()");
         browser.press_enter();

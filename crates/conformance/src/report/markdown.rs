@@ -16,7 +16,7 @@ pub fn markdown(report: &Report) -> String {
     // Writing to a string does not fail, so the results of `write!` are of no interest here and below.
     let mut text = format!(
         "# How {} clients take \"come back later\"\n\nEdition {}, {} cases, run on {}, runner {} on {}, {} \
-         processors, {} clients at once.\nMade by `conformance run`; not edited by hand.\n\n",
+         processors, {} runs at once.\nMade by `conformance run`; not edited by hand.\n\n",
         report.clients.iter().filter(|client| client.missing.is_none()).count(),
         run.edition,
         report.cases.len(),
