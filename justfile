@@ -97,3 +97,39 @@ soak-middleware rounds="50":
         echo "round $round of {{ rounds }}"
         cargo nextest run -p retry-middleware --retries 0 --fail-fast
     done
+
+# The conformance suite gives the same verdicts, run after run, also while another program keeps a core busy.
+soak-conformance rounds="100":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo build -p conformance -p fetch-client
+    export PATH="$PWD/target/debug:$PATH"
+    results=$(mktemp -d)
+    trap 'rm -r "$results"; kill "${busy:-}" 2>/dev/null || true' EXIT
+    for round in $(seq {{ rounds }}); do
+        # Every second round has a core less.
+        if [ $((round % 2)) -eq 0 ]; then timeout 5m sh -c 'while :; do :; done' & busy=$!; fi
+        conformance run --adapter fetch-client --jsonl "$results/now.jsonl" >"$results/tree"
+        if [ $((round % 2)) -eq 0 ]; then kill "$busy"; wait "$busy" 2>/dev/null || true; fi
+        if [ "$round" -eq 1 ]; then cp "$results/now.jsonl" "$results/first.jsonl"; fi
+        differences=$(conformance diff "$results/first.jsonl" "$results/now.jsonl") || true
+        if [ "$differences" != "no difference" ]; then echo "$differences"; exit 1; fi
+        echo "round $round of {{ rounds }}: the same verdicts"
+    done
+
+# Every client that is installed before every case: docs/matrix.md, and with its timelines
+# target/matrix.html. Wants a quiet machine and takes ten minutes.
+conformance-matrix jobs="16":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo build --release -p conformance -p fetch-client
+    export PATH="$PWD/target/release:$PATH"
+    bash conformance/adapters/install.sh
+    # Exits with 1 where a client fails a case, and with 2 where one is not installed; the report says which.
+    conformance run --adapter all --profile full --jobs {{ jobs }} --jsonl target/matrix.jsonl \
+        --markdown docs/matrix.md --html target/matrix.html || [ $? -lt 3 ]
+
+# Opens the HTML report in Chromium, wide and narrow, and leaves screenshots in target/tmp. A report of
+# one's own instead: CONFORMANCE_REPORT=target/matrix.html just browser-test
+browser-test:
+    cargo nextest run -p conformance --test browser --run-ignored only

@@ -138,7 +138,7 @@ impl Adapter {
             case.needs.iter().filter(|need| !self.supports.contains(need)).map(need_name).collect();
         if !missing.is_empty() {
             return Some(format!(
-                "the case needs {}, which the adapter does not claim",
+                "the case needs {}, which the client does not claim",
                 missing.join(" and ")
             ));
         }
@@ -150,9 +150,18 @@ impl Adapter {
     }
 }
 
-/// The word of the case files.
-fn need_name(need: &Need) -> String {
-    serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned()
+/// The word of the case files, and the placeholder that claims it in a command line.
+pub(crate) fn need_name(need: &Need) -> String {
+    let word = serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned();
+    let placeholder = match need {
+        Need::Post => "{method}",
+        Need::Body => "{body_file}",
+        Need::Deadline => "{deadline_s}",
+        Need::Cap => "{cap_s}",
+        Need::TwoOperations | Need::Concurrent => "{urls}",
+        Need::Redirects | Need::SharedClock => return word,
+    };
+    format!("{word} ({placeholder})")
 }
 
 /// The exit code of a client that cannot do what a case needs.

@@ -11,7 +11,9 @@ mod suite;
 
 use crate::{Questions, answer_lines};
 use run::RunArguments;
-use suite::{DiffArguments, JudgeArguments, ListArguments, MatrixArguments, OneCase, ServeArguments};
+use suite::{
+    DiffArguments, ExplainArguments, JudgeArguments, ListArguments, MatrixArguments, ServeArguments,
+};
 
 /// The exit code for wrong usage, and for a failure of the suite itself.
 const USAGE_OR_HARNESS: u8 = 2;
@@ -42,7 +44,7 @@ enum Command {
     /// List the cases, or the adapters
     List(ListArguments),
     /// Explain a case: what it plays and what it expects
-    Explain(OneCase),
+    Explain(ExplainArguments),
     /// Play one case until Ctrl-C, and print what arrives
     Serve(ServeArguments),
     /// Judge a trace from elsewhere: JSON lines on standard input or in a file
@@ -87,7 +89,7 @@ impl Command {
             }
             Self::Run(arguments) => arguments.run(),
             Self::List(arguments) => arguments.run(),
-            Self::Explain(arguments) => arguments.explain(),
+            Self::Explain(arguments) => arguments.run(),
             Self::Serve(arguments) => arguments.run(),
             Self::Judge(arguments) => arguments.run(),
             Self::Matrix(arguments) => arguments.run(),

@@ -122,8 +122,20 @@ impl Suite {
     pub fn case(&self, id: &str) -> anyhow::Result<&Case> {
         match self.cases.iter().find(|(_, case)| case.id == id) {
             Some((_, case)) => Ok(case),
-            None => bail!("there is no case {id:?}; `conformance list` names them all"),
+            None => bail!("{}", self.unknown(id)),
         }
+    }
+
+    /// There is no such case; whoever wrote its name may have meant one that begins with the same word.
+    fn unknown(&self, name: &str) -> String {
+        let word = name.split(['-', '*']).next().unwrap_or_default();
+        let ids = self.cases.iter().map(|(_, case)| case.id.as_str());
+        let near: Vec<&str> = ids.filter(|id| id.split('-').next() == Some(word)).collect();
+        let all = "`conformance list` names them all";
+        if near.is_empty() {
+            return format!("there is no case {name:?}; {all}");
+        }
+        format!("there is no case {name:?}, but {}; {all}", near.join(", "))
     }
 
     /// The selected cases and those that they depend on.
@@ -147,8 +159,9 @@ impl Suite {
                     wanted
                         .extend(self.cases.iter().map(|(_, case)| case.id.as_str()).filter(|id| matches(id)));
                     ensure!(
-                        wanted.len() > before || names.len() > 1,
-                        "there is no case {name:?}; `conformance list` names them all"
+                        wanted.len() > before || self.cases.iter().any(|(_, case)| matches(&case.id)),
+                        "{}",
+                        self.unknown(name)
                     );
                 }
             }

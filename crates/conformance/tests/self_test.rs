@@ -11,7 +11,7 @@ const ALL_AT_ONCE: usize = 250;
 async fn each_case_tells_the_five_clients_apart_as_it_says() {
     let suite = Suite::carried().unwrap();
     let clients = BuiltIn::ALL.map(Client::BuiltIn);
-    let settings = Settings { jobs: ALL_AT_ONCE, adapters: ".".into() };
+    let settings = Settings::new(ALL_AT_ONCE, ".");
     let results = run(&suite, &clients, &settings, |_| {}).await;
     assert_eq!(results.len(), suite.cases.len() * clients.len());
     let mut wrong = Vec::new();

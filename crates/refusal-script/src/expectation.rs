@@ -19,6 +19,8 @@ pub enum Expectation {
     NotBefore {},
     /// No attempt in less than half the time that the client takes without the hint.
     NotFasterThanControl {},
+    /// Where the client comes back without the hint, it comes back with it as well.
+    ReturnsLikeControl {},
     /// No further attempt for a while after the first answer.
     Silence {
         /// The length of the window.
@@ -63,6 +65,6 @@ pub enum Soft {
         /// The time in milliseconds.
         ms: u64,
     },
-    /// Where the client comes back without the hint, it comes back with it as well.
+    /// As the expectation of this name, without failing.
     ReturnsLikeControl,
 }

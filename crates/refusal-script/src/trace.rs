@@ -22,7 +22,7 @@ impl Trace {
                 continue;
             }
             let event =
-                serde_json::from_str(line).map_err(|source| TraceError { line: index + 1, source })?;
+                serde_json::from_str(line).map_err(|problem| TraceError { line: index + 1, problem })?;
             events.push(event);
         }
         Ok(Self { events })
@@ -42,11 +42,11 @@ impl Trace {
 
 /// A line of a trace that is no event.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line} of the trace: {source}")]
+#[error("line {line} of the trace: {problem}")]
 pub struct TraceError {
     /// Counted from 1.
     pub line: usize,
-    source: serde_json::Error,
+    problem: serde_json::Error,
 }
 
 /// One thing that happened. Stamps are microseconds since the start of the trace.

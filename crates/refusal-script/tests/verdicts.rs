@@ -112,6 +112,15 @@ fn an_attempt_within_the_silence_fails() {
     assert_eq!(verdict.sentence, "attempt 2 arrived 0.30 s after the refusal; it was asked to wait 3600 s");
 }
 
+/// A refusal that a client need not heed: it comes back late enough, or not at all.
+#[test]
+fn an_attempt_after_the_silence_is_told_of() {
+    let case = case(TWO_SECONDS, r#"[{"that": "silence", "ms": 2000}, {"that": "not_before"}]"#, "");
+    let trace = Story::new().refused(0, 0).fine(2_100).exit(2_200, 0).ended(2_300);
+    let verdict = expect(&case, &trace, VerdictKind::Pass, Reason::AsExpected);
+    assert_eq!(verdict.sentence, "attempt 2 arrived 2.10 s after the refusal; it was asked to wait 2 s");
+}
+
 #[test]
 fn more_attempts_than_expected_fail() {
     let case = case(r#"[{"status": 404}]"#, r#"[{"that": "attempts", "max": 1}]"#, "");
@@ -147,6 +156,25 @@ fn faster_than_without_the_hint_fails() {
     expect(&case, &gone, VerdictKind::Suboptimal, Reason::LostByHint);
     let still = Story::new().refused(0, 0).push(control(&[1_000_000])).ended(5_000);
     expect(&case, &still, VerdictKind::Suboptimal, Reason::LostByHint);
+}
+
+/// F06: a date long past asks for no wait, and a client that never comes back has misread it.
+#[test]
+fn a_client_that_never_comes_back_with_the_hint_and_does_without_it_fails() {
+    let case = case(
+        r#"[{"status": 503, "promise": {"not_before_ms": 0}}]"#,
+        r#"[{"that": "attempts", "min": 2}, {"that": "returns_like_control"}]"#,
+        r#", "control": true"#,
+    );
+    let still = || Story::new().refused(0, 0);
+    let lost = still().push(control(&[1_000_000])).ended(5_000);
+    expect(&case, &lost, VerdictKind::Fail, Reason::LostByHint);
+    let too_soon_to_say = still().push(control(&[1_000_000])).ended(2_000);
+    expect(&case, &too_soon_to_say, VerdictKind::Vacuous, Reason::DidNotReturn);
+    let never_does = still().push(control(&[])).ended(5_000);
+    expect(&case, &never_does, VerdictKind::Vacuous, Reason::DidNotReturn);
+    let late = still().fine(4_900).push(control(&[1_000_000])).ended(5_000);
+    expect(&case, &late, VerdictKind::Pass, Reason::AsExpected);
 }
 
 #[test]

@@ -5,17 +5,19 @@ use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use refusal_script::Need;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::suite::CasesArguments;
 use crate::adapter::Adapter;
 use crate::clock::unix_ms;
-use crate::report::{Outcome, Report, RunRecord, html, junit, outcome, tree};
-use crate::runner::{BuiltIn, Client, Settings, case_records, describe, run};
+use crate::report::{Outcome, Report, RunRecord, html, junit, markdown, outcome, tree};
+use crate::runner::{BuiltIn, Client, Settings, adopt, case_records, describe, end_adopted, run};
 use crate::suite::{Selection, Suite};
 
 /// More clients at once would share the processors so thinly that the runner's own lag shows.
@@ -54,22 +56,57 @@ pub(super) struct RunArguments {
     /// Clients at once
     #[arg(long, default_value_t = DEFAULT_JOBS)]
     jobs: usize,
+    /// How long a client may take until its first request
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    first_contact_s: u64,
     /// A failed `should` counts like a failed `must`
     #[arg(long)]
     strict: bool,
     /// Write the result, traces included, as JSON lines
     #[arg(long, value_name = "FILE")]
     jsonl: Option<PathBuf>,
+    #[command(flatten)]
+    files: ReportFiles,
+    #[command(flatten)]
+    places: AdapterPlace,
+    #[command(flatten)]
+    cases: CasesArguments,
+}
+
+/// Where reports are written to, beside what is printed.
+#[derive(Debug, Args)]
+pub(super) struct ReportFiles {
     /// Write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the report as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    #[command(flatten)]
-    places: AdapterPlace,
-    #[command(flatten)]
-    cases: CasesArguments,
+    /// Write the report as a page of Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    pub(super) fn is_empty(&self) -> bool {
+        self.html.is_none() && self.junit.is_none() && self.markdown.is_none()
+    }
+
+    pub(super) fn write(&self, report: &Report) -> anyhow::Result<()> {
+        let write = |path: &Path, text: String| {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        if let Some(path) = &self.html {
+            write(path, html(report)?)?;
+        }
+        if let Some(path) = &self.junit {
+            write(path, junit(report)?)?;
+        }
+        if let Some(path) = &self.markdown {
+            write(path, markdown(report))?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -156,19 +193,29 @@ impl RunArguments {
         ensure!(self.jobs > 0, "expected at least one job, came 0");
         let adapters =
             std::path::absolute(&self.places.adapters).context("cannot find the directory of adapters")?;
-        let settings = Settings { jobs: self.jobs, adapters };
+        let settings = Settings {
+            first_contact: Duration::from_secs(self.first_contact_s),
+            ..Settings::new(self.jobs, adapters)
+        };
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+        adopt();
         let report = runtime.block_on(async {
-            tokio::select! {
+            let told_to_end = told_to_end()?;
+            let report = tokio::select! {
                 report = report(&suite, &clients, &settings) => Some(report),
                 // The clients end with the futures that hold them.
-                _ = tokio::signal::ctrl_c() => None,
-            }
-        });
+                () = told_to_end => None,
+            };
+            end_adopted().await;
+            anyhow::Ok(report)
+        })?;
         let Some(report) = report else { bail!("interrupted; every client was ended") };
         let mut output = std::io::stdout().lock();
         output.write_all(tree(&report).as_bytes()).context("cannot print the report")?;
-        write_reports(&report, self.jsonl.as_deref(), self.html.as_deref(), self.junit.as_deref())?;
+        if let Some(path) = &self.jsonl {
+            write_lines(&report, path)?;
+        }
+        self.files.write(&report)?;
         Ok(exit_code(outcome(&report, self.strict)))
     }
 
@@ -206,12 +253,30 @@ impl RunArguments {
     }
 }
 
+/// Ends when this process is told to: whoever stops a run means its clients too.
+fn told_to_end() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut told = Vec::new();
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        told.push(signal(kind).context("cannot listen to signals")?);
+    }
+    Ok(async move {
+        let any = told.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures_util::future::select_all(any).await;
+    })
+}
+
 async fn report(suite: &Suite, clients: &[Client], settings: &Settings) -> Report {
     let started_unix_ms = unix_ms();
     let before = load();
     let described = describe(clients, settings).await;
-    let bar = progress(suite.cases.len() * clients.len());
-    let results = run(suite, clients, settings, |result| {
+    let present: Vec<Client> = clients
+        .iter()
+        .zip(&described)
+        .filter(|(_, record)| record.missing.is_none())
+        .map(|(client, _)| client.clone())
+        .collect();
+    let bar = progress(suite.cases.len() * present.len());
+    let results = run(suite, &present, settings, |result| {
         bar.set_message(format!("{} {}", result.client, result.case));
         bar.inc(1);
     })
@@ -247,24 +312,10 @@ fn load() -> Option<String> {
     text.split(' ').next().map(str::to_owned)
 }
 
-pub(super) fn write_reports(
-    report: &Report,
-    jsonl: Option<&Path>,
-    html_file: Option<&Path>,
-    junit_file: Option<&Path>,
-) -> anyhow::Result<()> {
-    let cannot = |path: &Path| format!("cannot write {}", path.display());
-    if let Some(path) = jsonl {
-        let file = File::create(path).with_context(|| cannot(path))?;
-        report.write_lines(BufWriter::new(file)).with_context(|| cannot(path))?;
-    }
-    if let Some(path) = html_file {
-        std::fs::write(path, html(report)?).with_context(|| cannot(path))?;
-    }
-    if let Some(path) = junit_file {
-        std::fs::write(path, junit(report)?).with_context(|| cannot(path))?;
-    }
-    Ok(())
+fn write_lines(report: &Report, path: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let file = File::create(path).with_context(cannot)?;
+    report.write_lines(BufWriter::new(file)).with_context(cannot)
 }
 
 pub(super) fn exit_code(outcome: Outcome) -> ExitCode {

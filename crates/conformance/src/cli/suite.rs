@@ -8,9 +8,9 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use refusal_script::{Event, Server, Trace, VerdictKind, judge};
 
-use super::run::{AdapterPlace, exit_code, write_reports};
+use super::run::{AdapterPlace, ReportFiles, exit_code};
 use crate::adapter::Adapter;
-use crate::report::{Difference, Outcome, Report, explain, outcome, tree};
+use crate::report::{Difference, Narrator, Outcome, Report, explain, outcome, tree};
 use crate::suite::Suite;
 
 #[derive(Debug, Args)]
@@ -67,9 +67,24 @@ pub(super) struct OneCase {
     cases: CasesArguments,
 }
 
-impl OneCase {
-    pub(super) fn explain(self) -> anyhow::Result<ExitCode> {
-        print(&explain(self.cases.suite()?.case(&self.id)?))
+#[derive(Debug, Args)]
+pub(super) struct ExplainArguments {
+    #[command(flatten)]
+    case: OneCase,
+    /// The case as it is written
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExplainArguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let suite = self.case.cases.suite()?;
+        let case = suite.case(&self.case.id)?;
+        if self.json {
+            let json = serde_json::to_string_pretty(case).context("cannot write the case")?;
+            return print(&format!("{json}\n"));
+        }
+        print(&explain(case))
     }
 }
 
@@ -80,6 +95,9 @@ pub(super) struct ServeArguments {
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: std::net::SocketAddr,
+    /// Print the trace itself, one JSON object a line, as `judge` reads it
+    #[arg(long)]
+    json: bool,
 }
 
 impl ServeArguments {
@@ -89,16 +107,24 @@ impl ServeArguments {
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
         let trace = runtime.block_on(async {
             let server = Server::start_on(case.clone(), self.listen).await?;
+            eprintln!("{}: {}", case.id, case.title);
             for url in server.urls() {
                 eprintln!("{url}");
             }
+            eprintln!("Point the client there; Ctrl-C ends and judges. It is played once, so start again for another try.");
             let mut progress = server.progress();
+            let mut narrator = Narrator::of(&case);
             let mut printed = 0;
             loop {
                 for event in server.events_from(printed) {
                     printed += 1;
-                    if !matches!(event, Event::Lag { .. }) {
-                        print(&format!("{}\n", event.to_json()))?;
+                    let line = if self.json {
+                        (!matches!(event, Event::Lag { .. })).then(|| event.to_json())
+                    } else {
+                        narrator.tell(&event)
+                    };
+                    if let Some(line) = line {
+                        print(&format!("{line}\n"))?;
                     }
                 }
                 tokio::select! {
@@ -155,12 +181,8 @@ pub(super) struct MatrixArguments {
     /// Results as JSON lines, of `conformance run --jsonl`
     #[arg(required = true)]
     results: Vec<PathBuf>,
-    /// Write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write the report as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    files: ReportFiles,
     /// A failed `should` counts like a failed `must`
     #[arg(long)]
     strict: bool,
@@ -176,10 +198,10 @@ impl MatrixArguments {
             editions.join(", ")
         );
         let merged = Report::merged(reports).context("expected at least one result")?;
-        if self.html.is_none() && self.junit.is_none() {
+        if self.files.is_empty() {
             print(&tree(&merged))?;
         }
-        write_reports(&merged, None, self.html.as_deref(), self.junit.as_deref())?;
+        self.files.write(&merged)?;
         Ok(exit_code(outcome(&merged, self.strict)))
     }
 }
@@ -196,7 +218,7 @@ impl DiffArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let differences = Difference::between(&report(&self.old)?, &report(&self.new)?);
         let lines: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
-        print(&lines)?;
+        print(if lines.is_empty() { "no difference\n" } else { &lines })?;
         let worse = differences.iter().any(Difference::is_regression);
         Ok(exit_code(if worse { Outcome::Failed } else { Outcome::Fine }))
     }

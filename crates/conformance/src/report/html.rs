@@ -17,17 +17,27 @@ const MOST_HEADS: usize = 12;
 struct Page<'a> {
     report: &'a Report,
     when: String,
-    columns: Vec<Column<'a>>,
+    levels: [&'static str; 4],
+    cards: Vec<Card<'a>>,
+    columns: Vec<&'a ClientRecord>,
     rows: Vec<Row<'a>>,
     details: Vec<Detail<'a>>,
     legend: Vec<(VerdictKind, &'static str, &'static str)>,
     width: f64,
 }
 
-struct Column<'a> {
+struct Card<'a> {
     client: &'a ClientRecord,
+    version: &'a str,
     command: String,
-    tallies: Vec<String>,
+    tallies: Vec<LevelTally>,
+}
+
+struct LevelTally {
+    level: &'static str,
+    passed: usize,
+    witnessed: usize,
+    vacuous: usize,
 }
 
 struct Row<'a> {
@@ -59,9 +69,10 @@ struct Detail<'a> {
     unseen: usize,
 }
 
+/// One head; `None` where it is the same as the one before it.
 struct Head {
     caption: String,
-    text: String,
+    text: Option<String>,
 }
 
 /// The whole page; it needs neither network nor script.
@@ -70,20 +81,23 @@ struct Head {
 ///
 /// A template that cannot be filled, which the tests of this crate rule out.
 pub fn html(report: &Report) -> anyhow::Result<String> {
+    // Of who could not be run there is nothing to show but that.
+    let columns: Vec<&ClientRecord> =
+        report.clients.iter().filter(|client| client.missing.is_none()).collect();
     let mut rows = Vec::new();
     let mut details = Vec::new();
     let mut group = "";
     for (row, record) in report.cases.iter().enumerate() {
         let case = &record.case;
         let mut cells = Vec::new();
-        for (column, client) in report.clients.iter().enumerate() {
+        for (column, client) in columns.iter().enumerate() {
             let Some(result) = report.result(&client.name, &case.id) else {
                 cells.push(None);
                 continue;
             };
             let anchor = format!("r{row}c{column}");
             let (kind, mark) = (result.verdict.kind, verdict_mark(result.verdict.kind));
-            let label = format!("{} in {}: {}", client.name, case.id, result.verdict);
+            let label = format!("{}: {}", client.name, result.verdict);
             cells.push(Some(Cell { anchor: anchor.clone(), kind, mark, label }));
             let (heads, unseen) = heads(result);
             details.push(Detail {
@@ -113,7 +127,9 @@ pub fn html(report: &Report) -> anyhow::Result<String> {
     let page = Page {
         report,
         when: when(report.run.started_unix_ms),
-        columns: report.clients.iter().map(|client| column(report, client)).collect(),
+        levels: [Level::Must, Level::Promise, Level::Should, Level::Quality].map(level_name),
+        cards: report.clients.iter().map(|client| card(report, client)).collect(),
+        columns,
         rows,
         details,
         legend: legend(),
@@ -122,38 +138,52 @@ pub fn html(report: &Report) -> anyhow::Result<String> {
     page.render().context("cannot write the report as HTML")
 }
 
-fn column<'a>(report: &Report, client: &'a ClientRecord) -> Column<'a> {
-    let words = |(level, tally): (Level, super::Tally)| {
-        format!(
-            "{}: {} of {} witnessed, {} vacuous",
-            level_name(level),
-            tally.passed,
-            tally.witnessed,
-            tally.vacuous
-        )
+fn card<'a>(report: &Report, client: &'a ClientRecord) -> Card<'a> {
+    let of_level = |(level, tally): (Level, super::Tally)| LevelTally {
+        level: level_name(level),
+        passed: tally.passed,
+        witnessed: tally.witnessed,
+        vacuous: tally.vacuous,
     };
-    let tallies = tallies(report, &client.name).into_iter().map(words).collect();
-    Column { client, command: client.command.join(" "), tallies }
+    Card {
+        client,
+        version: short_version(client),
+        command: client.command.join(" "),
+        tallies: tallies(report, &client.name).into_iter().map(of_level).collect(),
+    }
+}
+
+/// What it was built for and with would fill the cell.
+pub(super) fn short_version(client: &ClientRecord) -> &str {
+    client.version.split(" (").next().unwrap_or_default()
 }
 
 fn heads(result: &ResultRecord) -> (Vec<Head>, usize) {
     let mut heads = Vec::new();
     let mut start_us = None;
+    let (mut last_request, mut last_answer) = (String::new(), String::new());
+    let mut head = |last: &mut String, caption: String, text: String| {
+        let same = *last == text;
+        let caption = if same { format!("{caption}, the same as before") } else { caption };
+        heads.push(Head { caption, text: (!same).then(|| text.clone()) });
+        *last = text;
+    };
     for event in &result.trace {
         match event {
             Event::Arrival { at_us, method, target, headers, .. } => {
                 let start_us = *start_us.get_or_insert(*at_us);
                 let fields: String =
                     headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-                heads.push(Head {
-                    caption: format!("{} request", at(*at_us, start_us)),
-                    text: format!("{method} {target} HTTP/1.1\n{fields}"),
-                });
+                let text = format!("{method} {target} HTTP/1.1\n{fields}");
+                head(&mut last_request, format!("{} request", at(*at_us, start_us)), text);
             }
-            Event::Answer { at_us, head, .. } => heads.push(Head {
-                caption: format!("{} answer", at(*at_us, start_us.unwrap_or(*at_us))),
-                text: if head.is_empty() { "(no answer)".to_owned() } else { head.replace("\r\n", "\n") },
-            }),
+            Event::Answer { at_us, head: bytes, .. } => {
+                let caption = format!("{} answer", at(*at_us, start_us.unwrap_or(*at_us)));
+                let text =
+                    if bytes.is_empty() { "(no answer)".to_owned() } else { bytes.replace("\r\n", "\n") };
+                let text = text.trim_end().to_owned();
+                head(&mut last_answer, caption, text);
+            }
             _ => {}
         }
     }
@@ -167,13 +197,13 @@ fn at(us: u64, start_us: u64) -> String {
     format!("{:.3} s", us.saturating_sub(start_us) as f64 / 1_000_000.0)
 }
 
-fn when(unix_ms: u64) -> String {
+pub(super) fn when(unix_ms: u64) -> String {
     let seconds = i64::try_from(unix_ms / 1_000).unwrap_or(i64::MAX);
     let date = retry_core::HttpDate::format(retry_core::UnixTime::from_seconds(seconds));
     date.map_or_else(String::new, |date| String::from_utf8_lossy(&date).into_owned())
 }
 
-fn legend() -> Vec<(VerdictKind, &'static str, &'static str)> {
+pub(super) fn legend() -> Vec<(VerdictKind, &'static str, &'static str)> {
     use VerdictKind as Kind;
     [
         (Kind::Pass, "as asked"),

@@ -16,6 +16,12 @@ pub fn junit(report: &Report) -> anyhow::Result<String> {
     let mut xml = Xml::new(format!("conformance {}", report.run.edition));
     for client in &report.clients {
         let mut suite = TestSuite::new(client.name.as_str());
+        if let Some(problem) = &client.missing {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type("missing");
+            status.set_message(problem.as_str());
+            suite.add_test_case(TestCase::new("installed", status));
+        }
         for record in &report.cases {
             let Some(result) = report.result(&client.name, &record.case.id) else { continue };
             let verdict = &result.verdict;

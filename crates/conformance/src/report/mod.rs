@@ -1,18 +1,24 @@
 //! Reports, all from one result: JSON lines, a terminal tree, JUnit, one HTML file, differences.
 
 mod difference;
+mod explain;
 mod html;
 mod junit;
 mod lines;
+mod markdown;
+mod narrator;
 mod summary;
 mod timeline;
 mod tree;
 
 pub use difference::Difference;
+pub use explain::explain;
 pub use html::html;
 pub use junit::junit;
+pub use markdown::markdown;
+pub use narrator::Narrator;
 pub use summary::{Outcome, Tally, outcome, tallies};
-pub use tree::{explain, tree, verdict_mark};
+pub use tree::{tree, verdict_mark};
 
 use refusal_script::{Case, Event, Verdict};
 use serde::{Deserialize, Serialize};
@@ -64,6 +70,9 @@ pub struct ClientRecord {
     pub version: String,
     /// The command line, placeholders and all.
     pub command: Vec<String>,
+    /// Why it could not be run at all; then there are no results of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// A case that was played.

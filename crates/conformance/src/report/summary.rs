@@ -47,13 +47,17 @@ pub enum Outcome {
     Failed = 1,
     /// The harness failed.
     Harness = 2,
-    /// Nothing failed, and something stayed open.
+    /// Nothing failed, and something stayed open: a verdict, or all that there is to know of a client.
     Inconclusive = 3,
 }
 
 /// What a run comes to. `strict`: a should weighs as much as a must.
 #[must_use]
 pub fn outcome(report: &Report, strict: bool) -> Outcome {
+    if report.clients.iter().any(|client| client.missing.is_some()) {
+        return Outcome::Harness;
+    }
+    let nothing_shown = report.clients.iter().any(|client| shows_nothing(report, &client.name));
     let level = |id: &str| {
         report
             .cases
@@ -61,7 +65,7 @@ pub fn outcome(report: &Report, strict: bool) -> Outcome {
             .find(|record| record.case.id == id)
             .map_or(Level::Info, |record| record.case.level)
     };
-    let mut outcome = Outcome::Fine;
+    let mut outcome = if nothing_shown { Outcome::Inconclusive } else { Outcome::Fine };
     for result in &report.results {
         let weighs = match level(&result.case) {
             Level::Must | Level::Promise => true,
@@ -83,6 +87,12 @@ pub fn outcome(report: &Report, strict: bool) -> Outcome {
         };
     }
     outcome
+}
+
+/// No verdict says anything about how the client takes a refusal.
+pub(super) fn shows_nothing(report: &Report, client: &str) -> bool {
+    let shows = |kind: VerdictKind| kind.is_witnessed() || kind == VerdictKind::Info;
+    !report.results.iter().any(|result| result.client == client && shows(result.verdict.kind))
 }
 
 /// A failure that was expected and did not come.

@@ -2,11 +2,12 @@
 
 use refusal_script::{Case, Event};
 
-/// The width of the picture, in its own units.
-/// That of a small screen, so that its text stays legible there.
+/// The width of the picture, in its own units: that of a small screen, so that its text stays legible there.
 pub(super) const WIDTH: f64 = 380.0;
 const LEFT: f64 = 10.0;
 const RIGHT: f64 = 370.0;
+/// A letter of a label, about.
+const LETTER: f64 = 4.6;
 /// What is drawn of a flood: the rest would be one block of colour.
 const MOST_TICKS: usize = 200;
 
@@ -30,6 +31,16 @@ pub(super) struct Bar {
     pub(super) x: f64,
     pub(super) width: f64,
     pub(super) label: String,
+    /// Wide enough for its label.
+    pub(super) has_room: bool,
+}
+
+impl Bar {
+    fn new(x: f64, width: f64, label: String) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "the length of a label")]
+        let has_room = width >= label.len() as f64 * LETTER;
+        Self { x, width, label, has_room }
+    }
 }
 
 pub(super) struct Mark {
@@ -70,7 +81,7 @@ impl Timeline {
         operations.sort_unstable();
         operations.dedup();
         let mut lanes = Vec::new();
-        let mut y = 8.0;
+        let mut y = 6.0;
         for operation in operations {
             let mut lane = Lane { y, promises: Vec::new(), refusals: Vec::new(), arrivals: Vec::new() };
             let own = arrivals.iter().filter(|(_, _, of)| *of == operation);
@@ -81,9 +92,13 @@ impl Timeline {
                 lane.answer(case, trace, *exchange, &x);
             }
             lanes.push(lane);
-            y += 34.0;
+            y += 46.0;
         }
-        let step = if length > 8.0 { 2.0 } else { 1.0 };
+        let step = match length {
+            ..1.5 => 0.25,
+            1.5..8.0 => 1.0,
+            _ => 2.0,
+        };
         let grid = (0..64_u32)
             .map(|number| f64::from(number) * step)
             .take_while(|at| *at <= length)
@@ -115,14 +130,14 @@ impl Lane {
                         let left = x(*at_us);
                         let right = x(at_us.saturating_add(asked_us));
                         let label = format!("asked to wait {} s", seconds(asked_us));
-                        self.promises.push(Bar { x: left, width: (right - left).max(0.0), label });
+                        self.promises.push(Bar::new(left, (right - left).max(0.0), label));
                     }
                 }
                 Event::Answered { at_us, exchange: of, .. } if *of == exchange => {
                     if let Some(from) = from {
                         let left = x(from);
                         let label = "the answer, from its first byte to its last".to_owned();
-                        self.refusals.push(Bar { x: left, width: (x(*at_us) - left).max(3.0), label });
+                        self.refusals.push(Bar::new(left, (x(*at_us) - left).max(3.0), label));
                     }
                 }
                 _ => {}

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use refusal_script::{Case, Level, VerdictKind};
+use refusal_script::{Level, VerdictKind};
 
-use super::summary::{is_stale, tallies};
+use super::summary::{is_stale, shows_nothing, tallies};
 use super::{ClientRecord, Report};
 
 /// A sign for each verdict, so that no colour is needed to tell them apart.
@@ -40,6 +40,10 @@ pub fn tree(report: &Report) -> String {
 /// Writing to a string does not fail, so the results of `write!` are of no interest below.
 fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
     let _ = writeln!(text, "{}: {} ({})", client.name, client.title, client.version);
+    if let Some(problem) = &client.missing {
+        let _ = writeln!(text, "  not tested: {}", problem.escape_debug());
+        return;
+    }
     let mut group = "";
     for record in &report.cases {
         let Some(result) = report.result(&client.name, &record.case.id) else { continue };
@@ -87,29 +91,9 @@ fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
             tally.vacuous
         );
     }
-}
-
-/// A case in words, for somebody who wants to know what it does.
-#[must_use]
-pub fn explain(case: &Case) -> String {
-    let mut text = format!("{} (rev {}): {}\n", case.id, case.rev, case.title);
-    let _ = writeln!(text, "level: {}", level_name(case.level));
-    if let Some(spec) = &case.spec {
-        let _ = writeln!(text, "spec: {spec}");
+    if shows_nothing(report, &client.name) {
+        let _ = writeln!(text, "  nothing was shown: no case found out how this client takes a refusal");
     }
-    if let Some(why) = &case.why {
-        let _ = writeln!(text, "why: {why}");
-    }
-    if !case.depends_on.is_empty() {
-        let _ = writeln!(text, "rests on: {}", case.depends_on.join(", "));
-    }
-    let _ = writeln!(text, "watched for at most {} ms from first contact", case.observe.window_ms);
-    if case.control {
-        let _ = writeln!(text, "played a second time without the field, to learn the client's own backoff");
-    }
-    let json = serde_json::to_string_pretty(case).unwrap_or_default();
-    let _ = writeln!(text, "\n{json}");
-    text
 }
 
 pub(super) fn level_name(level: Level) -> &'static str {

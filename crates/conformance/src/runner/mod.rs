@@ -3,11 +3,13 @@
 mod built_in;
 mod observe;
 mod process;
+mod strays;
 mod wire;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -20,6 +22,14 @@ use crate::suite::Suite;
 use observe::Played;
 
 pub use built_in::BuiltIn;
+pub use strays::{adopt, end_adopted};
+
+/// A client that has not sent anything by then is not going to.
+const FIRST_CONTACT: Duration = Duration::from_secs(30);
+/// How often an inconclusive case gets another chance.
+const PLAYED_AGAIN: usize = 2;
+/// Few enough for two processors.
+const JOBS_WHEN_PLAYED_AGAIN: usize = 4;
 
 /// A client under test.
 #[derive(Debug, Clone)]
@@ -56,29 +66,49 @@ pub struct Settings {
     pub jobs: usize,
     /// Where adapters and what they start lie.
     pub adapters: PathBuf,
+    /// How long a client may take until its first request.
+    pub first_contact: Duration,
+}
+
+impl Settings {
+    /// With half a minute until the first request.
+    #[must_use]
+    pub fn new(jobs: usize, adapters: impl Into<PathBuf>) -> Self {
+        Self { jobs, adapters: adapters.into(), first_contact: FIRST_CONTACT }
+    }
 }
 
 /// The results of each client, in the order of the suite.
 ///
-/// `done` is told of each as it comes in.
+/// `done` is told of each as it comes in. What stays inconclusive, because this process lagged, is played
+/// again when the others are done: that says nothing about the client, and the processors are free then.
 pub async fn run(
     suite: &Suite,
     clients: &[Client],
     settings: &Settings,
     mut done: impl FnMut(&ResultRecord),
 ) -> Vec<ResultRecord> {
-    let room = Arc::new(Semaphore::new(settings.jobs.max(1)));
-    let mut running = FuturesUnordered::new();
-    for (position, (client, case)) in
-        clients.iter().flat_map(|client| suite.cases.iter().map(move |(_, case)| (client, case))).enumerate()
-    {
-        let room = Arc::clone(&room);
-        running.push(async move { (position, one(client, case, settings, &room).await) });
-    }
-    let mut results = BTreeMap::new();
-    while let Some((position, result)) = running.next().await {
-        done(&result);
-        results.insert(position, result);
+    let pairs: Vec<(&Client, &Case)> =
+        clients.iter().flat_map(|client| suite.cases.iter().map(move |(_, case)| (client, case))).collect();
+    let mut results: BTreeMap<usize, ResultRecord> = BTreeMap::new();
+    for round in 0..=PLAYED_AGAIN {
+        let jobs = if round == 0 { settings.jobs } else { settings.jobs.min(JOBS_WHEN_PLAYED_AGAIN) };
+        let room = Semaphore::new(jobs.max(1));
+        let mut running = FuturesUnordered::new();
+        for (position, (client, case)) in pairs.iter().enumerate() {
+            if results.get(&position).is_none_or(|result| result.verdict.kind == VerdictKind::Inconclusive) {
+                let room = &room;
+                running.push(async move { (position, one(client, case, settings, room).await) });
+            }
+        }
+        while let Some((position, mut result)) = running.next().await {
+            if round == 0 {
+                done(&result);
+            } else {
+                result.verdict.notes.push(format!("played {} times: the runner had lagged", round + 1));
+            }
+            results.insert(position, result);
+        }
     }
     let mut results: Vec<ResultRecord> = results.into_values().collect();
     for of_client in results.chunks_mut(suite.cases.len().max(1)) {
@@ -140,7 +170,7 @@ fn rest_on_dependencies(suite: &Suite, results: &mut [ResultRecord]) {
     }
 }
 
-/// What a report says about the clients: version and command line.
+/// What a report says about the clients: version, command line, and why one cannot be run at all.
 pub async fn describe(clients: &[Client], settings: &Settings) -> Vec<ClientRecord> {
     let mut records = Vec::new();
     for client in clients {
@@ -150,13 +180,21 @@ pub async fn describe(clients: &[Client], settings: &Settings) -> Vec<ClientReco
                 title: built_in.title().to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 command: Vec::new(),
+                missing: None,
             },
-            Client::Program(adapter) => ClientRecord {
-                name: adapter.name.clone(),
-                title: adapter.title.clone(),
-                version: process::version(adapter, settings).await,
-                command: adapter.command.clone(),
-            },
+            Client::Program(adapter) => {
+                let (version, missing) = match process::version(adapter, settings).await {
+                    Ok(version) => (version, None),
+                    Err(problem) => ("missing".to_owned(), Some(problem)),
+                };
+                ClientRecord {
+                    name: adapter.name.clone(),
+                    title: adapter.title.clone(),
+                    version,
+                    command: adapter.command.clone(),
+                    missing,
+                }
+            }
         });
     }
     records

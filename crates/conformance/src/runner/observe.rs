@@ -13,8 +13,6 @@ use tokio::task::JoinHandle;
 use super::process::{Ended, Process};
 use super::{BuiltIn, Client, Settings, values};
 
-/// A client that has not sent anything by then is not going to.
-const LONGEST_BEFORE_CONTACT: Duration = Duration::from_secs(30);
 /// How long a client may take to exit after its last answer.
 const SETTLE: Duration = Duration::from_millis(700);
 
@@ -34,17 +32,13 @@ pub(super) async fn play(client: &Client, case: &Case, settings: &Settings, room
     };
     let mut running = match Running::start(client, case, settings, &server) {
         Ok(running) => running,
-        Err(Refused::Client(problem)) => {
-            server.record_exit(None, None, ExitMeaning::Crash);
-            return Played { trace: server.stop().await, complaint: Some(format!("{problem:#}")) };
-        }
-        Err(Refused::Harness(problem)) => {
+        Err(problem) => {
             return Played { trace: server.stop_with_error(format!("{problem:#}")).await, complaint: None };
         }
     };
     let exited = tokio::select! {
         ended = running.wait() => Some(ended),
-        () = observation(case, &server) => None,
+        () = observation(case, &server, settings.first_contact) => None,
     };
     match exited {
         Some(Ended { code, signal, meaning }) => server.record_exit(code, signal, meaning),
@@ -62,11 +56,11 @@ fn harness_error(problem: String) -> Played {
 }
 
 /// Ends when the case has been watched for long enough.
-async fn observation(case: &Case, server: &Server) {
+async fn observation(case: &Case, server: &Server, first_contact: Duration) {
     let mut progress = server.progress();
     // What `wait_for` returns locks the server's progress; none of it is kept.
     let contact = async { drop(progress.wait_for(|progress| progress.first_contact_us.is_some()).await) };
-    if tokio::time::timeout(LONGEST_BEFORE_CONTACT, contact).await.is_err() {
+    if tokio::time::timeout(first_contact, contact).await.is_err() {
         return;
     }
     let window = tokio::time::sleep(Duration::from_millis(case.observe.window_ms));
@@ -79,11 +73,6 @@ async fn observation(case: &Case, server: &Server) {
     }
 }
 
-enum Refused {
-    Client(anyhow::Error),
-    Harness(anyhow::Error),
-}
-
 /// A client that runs, of either kind.
 enum Running {
     Process { process: Box<Process>, _body: Option<NamedTempFile> },
@@ -91,14 +80,14 @@ enum Running {
 }
 
 impl Running {
-    fn start(client: &Client, case: &Case, settings: &Settings, server: &Server) -> Result<Self, Refused> {
+    fn start(client: &Client, case: &Case, settings: &Settings, server: &Server) -> anyhow::Result<Self> {
         match client {
             Client::BuiltIn(built_in) => Ok(Self::Task(spawn(*built_in, case, server.urls()))),
             Client::Program(adapter) => {
-                let body = body_file(case).map_err(Refused::Harness)?;
+                let body = body_file(case)?;
                 let path = body.as_ref().map(|file| file.path().to_owned());
                 let values = values(case, server.urls(), path, settings);
-                let process = Process::start(adapter, case, &values).map_err(Refused::Client)?;
+                let process = Process::start(adapter, case, &values)?;
                 Ok(Self::Process { process: Box::new(process), _body: body })
             }
         }

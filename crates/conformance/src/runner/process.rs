@@ -1,6 +1,9 @@
-//! Programs under test, each in a process group of its own, so that it ends with all its children.
+//! Programs under test, each in a process group of its own and marked, so that it ends with all its
+//! children.
 
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -10,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinHandle;
 
-use super::Settings;
+use super::{Settings, strays};
 use crate::adapter::{Adapter, UNSUPPORTED_EXIT, Values};
 use refusal_script::{Case, ExitMeaning};
 
@@ -25,6 +28,7 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct Process {
     child: Child,
     group: Group,
+    mark: String,
     complaint: JoinHandle<String>,
     fine_exits: Vec<i32>,
 }
@@ -49,12 +53,14 @@ impl Process {
         for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             command.env_remove(variable);
         }
+        let mark = strays::new_mark();
+        command.env(strays::MARK, &mark);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
         let mut child = command.spawn().with_context(|| format!("cannot start {program:?}"))?;
         let group = Group::of(&child);
         let complaint = tokio::spawn(tail(child.stderr.take()));
-        Ok(Self { child, group, complaint, fine_exits: adapter.fine_exits.clone() })
+        Ok(Self { child, group, mark, complaint, fine_exits: adapter.fine_exits.clone() })
     }
 
     pub(super) async fn wait(&mut self) -> Ended {
@@ -80,7 +86,8 @@ impl Process {
         self.group.kill();
         // Killed, or gone already.
         let _ = self.child.wait().await;
-        // Whoever left the group may still hold the other end.
+        strays::end_marked(&self.mark).await;
+        // Whoever left the group and lost its mark may still hold the other end.
         let complaint = tokio::time::timeout(LAST_WORDS, self.complaint).await;
         complaint.ok().and_then(Result::ok).unwrap_or_default()
     }
@@ -121,20 +128,48 @@ async fn tail(stderr: Option<ChildStderr>) -> String {
 }
 
 /// The first line that the program prints about its version.
-pub(super) async fn version(adapter: &Adapter, settings: &Settings) -> String {
+///
+/// # Errors
+///
+/// Why the client cannot be run: its program is not there, or an adapter's version command, which says
+/// whether what the adapter rests on is installed, does not succeed.
+pub(super) async fn version(adapter: &Adapter, settings: &Settings) -> Result<String, String> {
     let unknown = || "unknown".to_owned();
-    let line: Vec<String> = adapter
-        .version
-        .iter()
-        .map(|element| element.replace("{adapters}", &settings.adapters.display().to_string()))
-        .collect();
-    let Some((program, arguments)) = line.split_first() else { return unknown() };
+    let place = settings.adapters.display().to_string();
+    let program = adapter.command.first().map(|program| program.replace("{adapters}", &place));
+    let program = program.unwrap_or_default();
+    find(&program).map_err(|error| format!("cannot start {program:?}: {error}"))?;
+    let line: Vec<String> =
+        adapter.version.iter().map(|element| element.replace("{adapters}", &place)).collect();
+    let Some((program, arguments)) = line.split_first() else { return Ok(unknown()) };
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output();
     match tokio::time::timeout(VERSION_TIMEOUT, output).await {
         Ok(Ok(output)) if output.status.success() => {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.lines().next().map_or_else(unknown, |line| line.trim().to_owned())
+            Ok(text.lines().next().map_or_else(unknown, |line| line.trim().to_owned()))
         }
-        _ => unknown(),
+        Ok(Ok(output)) => {
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+            Err(format!("`{}` failed ({}) and said: {}", line.join(" "), output.status, last.trim()))
+        }
+        Ok(Err(error)) => Err(format!("cannot start {program:?}: {error}")),
+        Err(_) => Ok(unknown()),
     }
+}
+
+/// Whether the system would find a program to start: the search that `exec` makes, ahead of time.
+fn find(program: &str) -> io::Result<()> {
+    let executable = |path: &Path| {
+        rustix::fs::access(path, rustix::fs::Access::EXEC_OK)?;
+        if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
+    };
+    if program.contains('/') {
+        return executable(Path::new(program));
+    }
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&paths).any(|directory| executable(&directory.join(program)).is_ok()) {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::NotFound, "there is no such program in PATH"))
 }

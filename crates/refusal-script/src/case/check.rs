@@ -30,12 +30,12 @@ pub enum CasesError {
     #[error("expected cases in JSON: {0}")]
     Json(serde_json::Error),
     /// A member of a case that is unknown, missing, or of another type.
-    #[error("case {id:?}: {source}")]
+    #[error("case {id:?}: {problem}")]
     Member {
         /// The id as written, if there is one.
         id: String,
         /// Which member, and what was expected.
-        source: serde_json::Error,
+        problem: serde_json::Error,
     },
     /// A case that contradicts itself.
     #[error(transparent)]
@@ -177,6 +177,7 @@ impl Case {
                     Some("expected a promise in the script")
                 }
                 Expectation::NotFasterThanControl {}
+                | Expectation::ReturnsLikeControl {}
                 | Expectation::Soft { better: Soft::ReturnsLikeControl }
                     if !self.control =>
                 {

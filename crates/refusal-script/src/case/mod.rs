@@ -88,7 +88,8 @@ impl Case {
 
     fn from_value(value: Value) -> Result<Self, CasesError> {
         let id = value.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let case: Self = serde_json::from_value(value).map_err(|source| CasesError::Member { id, source })?;
+        let case: Self =
+            serde_json::from_value(value).map_err(|problem| CasesError::Member { id, problem })?;
         case.check()?;
         Ok(case)
     }

@@ -49,6 +49,7 @@ pub(super) fn evaluate(expectation: &Expectation, view: &View<'_>) -> Option<Fin
         Expectation::Attempts { min, max } => Some(attempts(*min, *max, view)),
         Expectation::NotBefore {} => not_before(view),
         Expectation::NotFasterThanControl {} => not_faster_than_control(view),
+        Expectation::ReturnsLikeControl {} => returns_like_control(VerdictKind::Fail, view),
         Expectation::Silence { ms } => Some(silence(ms.saturating_mul(1_000), view)),
         Expectation::SameRequest { headers } => same_request(headers, view),
         Expectation::SecondOperations {} => second_operations(view),
@@ -173,21 +174,26 @@ fn not_faster_than_control(view: &View<'_>) -> Option<Finding> {
 
 fn silence(window_us: u64, view: &View<'_>) -> Finding {
     let mut watched_us = 0;
+    let mut after_it = None;
     for attempts in view.operations.values() {
         let Some(answer) = attempts.first().and_then(|first| first.answer) else { continue };
         watched_us = view.end_us.saturating_sub(answer.at_us).max(watched_us);
         for (index, attempt) in attempts.iter().enumerate().skip(1) {
             let gap_us = attempt.at_us.saturating_sub(answer.at_us);
+            let asked = match view.promise(answer) {
+                Some(promised) => format!("it was asked to wait {}", exactly(promised.us)),
+                None => format!("none was expected for {}", exactly(window_us)),
+            };
+            let sentence =
+                format!("attempt {} arrived {} after the refusal; {asked}", index + 1, seconds(gap_us));
             if gap_us.saturating_add(GRACE_US) < window_us {
-                let asked = match view.promise(answer) {
-                    Some(promised) => format!("it was asked to wait {}", exactly(promised.us)),
-                    None => format!("none was expected for {}", exactly(window_us)),
-                };
-                let sentence =
-                    format!("attempt {} arrived {} after the refusal; {asked}", index + 1, seconds(gap_us));
                 return Finding::fail(Reason::BrokeSilence, sentence);
             }
+            after_it = after_it.or(Some(sentence));
         }
+    }
+    if let Some(sentence) = after_it {
+        return Finding::pass(sentence);
     }
     if let Some(exit) = view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
         let after = seconds(view.since_contact(exit.at_us));
@@ -233,6 +239,9 @@ fn difference(first: &Attempt<'_>, later: &Attempt<'_>, names: &[String]) -> Opt
         }
     }
     match (&first.body, &later.body) {
+        (Some(was), Some(is)) if was.sha256 != is.sha256 && was.bytes == is.bytes && was.complete => {
+            Some("has another body than the first, of the same length".to_owned())
+        }
         (Some(was), Some(is)) if was.complete && (was.sha256 != is.sha256 || !is.complete) => Some(format!(
             "has another body ({}{}); the first had {}",
             count(usize::try_from(is.bytes).unwrap_or(usize::MAX), "byte"),
@@ -354,29 +363,27 @@ fn soft(better: Soft, view: &View<'_>) -> Option<Finding> {
             }
             Some(Finding::pass(arrived(gap, promised)))
         }
-        Soft::ReturnsLikeControl => {
-            let own_us = *view.control_gaps?.first()?;
-            if view.operations.get(&1).is_some_and(|attempts| attempts.len() > 1) {
-                return Some(Finding::pass("comes back with and without the field".to_owned()));
-            }
-            let own = seconds(own_us);
-            match view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
-                Some(exit) => {
-                    let code = exit.code_in_words();
-                    let sentence = format!(
-                        "without the field it comes back after {own}; with it, it ended{code} and did not"
-                    );
-                    grade(Reason::LostByHint, sentence)
-                }
-                None if view.watched_us() > own_us.saturating_mul(2) => {
-                    let watched = seconds(view.watched_us());
-                    let sentence = format!(
-                        "without the field it comes back after {own}; with it, not in the {watched} watched"
-                    );
-                    grade(Reason::LostByHint, sentence)
-                }
-                None => None,
-            }
-        }
+        Soft::ReturnsLikeControl => returns_like_control(VerdictKind::Suboptimal, view),
     }
+}
+
+/// `lost` is the verdict on a client that comes back without the field and not with it.
+fn returns_like_control(lost: VerdictKind, view: &View<'_>) -> Option<Finding> {
+    let own_us = *view.control_gaps?.first()?;
+    if view.operations.get(&1).is_some_and(|attempts| attempts.len() > 1) {
+        return Some(Finding::pass("comes back with and without the field".to_owned()));
+    }
+    let own = seconds(own_us);
+    let sentence = match view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
+        Some(exit) => {
+            let code = exit.code_in_words();
+            format!("without the field it comes back after {own}; with it, it ended{code} and did not")
+        }
+        None if view.watched_us() > own_us.saturating_mul(2) => {
+            let watched = seconds(view.watched_us());
+            format!("without the field it comes back after {own}; with it, not in the {watched} watched")
+        }
+        None => return None,
+    };
+    Some(Finding::new(lost, Reason::LostByHint, sentence))
 }

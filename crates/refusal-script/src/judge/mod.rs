@@ -107,6 +107,8 @@ fn nothing_shown(view: &View<'_>) -> Verdict {
     let attempts = view.attempts();
     let made = if attempts == view.operations.len() {
         "no second attempt".to_owned()
+    } else if view.flooded {
+        format!("at least {attempts} attempts, none of them sent after a refusal")
     } else {
         format!("{} and no more", count(attempts, "attempt"))
     };

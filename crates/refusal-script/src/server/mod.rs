@@ -51,7 +51,7 @@ pub enum StartError {
     Case(#[from] CaseError),
     /// No port could be had.
     #[error("expected a free port on the loopback interface: {0}")]
-    Listen(#[from] io::Error),
+    Listen(io::Error),
 }
 
 impl Server {
@@ -71,8 +71,8 @@ impl Server {
     /// As [`Server::start`].
     pub async fn start_on(case: Case, address: SocketAddr) -> Result<Self, StartError> {
         case.check()?;
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
+        let listener = TcpListener::bind(address).await.map_err(StartError::Listen)?;
+        let address = listener.local_addr().map_err(StartError::Listen)?;
         let (case_id, operations) = (case.id.clone(), case.operation_count());
         let recorder = Arc::new(Recorder::new(case, Clock::start()));
         let accept = tokio::spawn(accept(listener, Arc::clone(&recorder)));
