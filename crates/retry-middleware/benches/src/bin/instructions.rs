@@ -84,9 +84,7 @@ async fn run(client: &str, url: &str, count: u32) -> Result<(), Failure> {
             repeat!(count, client.get(url).send())
         }
         "hyper" => through(count, url, hyper()).await,
-        "tower-retry" => {
-            through(count, url, ServiceBuilder::new().retry(Attempts(3)).service(hyper())).await
-        }
+        "tower-retry" => through(count, url, ServiceBuilder::new().retry(Attempts(3)).service(hyper())).await,
         "retry-middleware-tower" => {
             let layer = retry_middleware::RetryLayer::new(profiles::RECOMMENDED);
             through(count, url, layer.layer(hyper())).await
@@ -157,7 +155,10 @@ impl<B, E> Policy<http::Request<Empty<Bytes>>, http::Response<B>, E> for Attempt
         }
     }
 
-    fn clone_request(&mut self, request: &http::Request<Empty<Bytes>>) -> Option<http::Request<Empty<Bytes>>> {
+    fn clone_request(
+        &mut self,
+        request: &http::Request<Empty<Bytes>>,
+    ) -> Option<http::Request<Empty<Bytes>>> {
         Some(request.clone())
     }
 }
