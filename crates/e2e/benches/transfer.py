@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What a push and a clone cost beside their peers: curl with openssl, and git over HTTP.
 
-Both sides run on this machine and in this run. Nothing is asserted: the ratios are for people, and so are the
-peaks of memory. Needs curl, openssl and git; about six times SIZE is written below the temporary directory.
+Both sides run on this machine and in this run, in turns. Nothing is asserted. What is printed on standard output is
+the section of docs/benchmarks.md, to be pasted there; how far it has come is told on standard error. Needs curl,
+openssl and git; about six times SIZE is written below the temporary directory.
 """
 
 import argparse
+import datetime
 import http.server
 import json
 import os
@@ -16,6 +18,7 @@ import socketserver
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import urllib.request
@@ -44,56 +47,114 @@ def main():
     chosen = arguments.parse_args()
     # So that the server and the gigabytes go, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    print("the best of the wall clock and of the processor; the peak of memory")
+    table = Table()
     with tempfile.TemporaryDirectory(prefix="bench-transfer-") as place:
         place = pathlib.Path(place)
+        where = file_system(place)
         if chosen.only != "small":
-            large_file(chosen, place / "large")
+            large_file(chosen, place / "large", table)
         if chosen.only != "large":
-            small_files(chosen, place / "small")
+            small_files(chosen, place / "small", table)
+    print(introduction(chosen, where))
+    print(table.text())
 
 
-def large_file(chosen, place):
+def large_file(chosen, place, table):
     work = place / "work"
     work.mkdir(parents=True)
     write_incompressible(work / "file", chosen.size)
-    print(f"one file of {chosen.size >> 20} MiB that does not compress")
+    what = f"a file of {chosen.size >> 20:,} MiB"
     with Hub(chosen, place / "hub") as hub:
         push = hub.push(work, place / "home")
-        report("push", push)
+        peak_of_push = hub.peak_memory()
         shutil.rmtree(work)
         clones, peers = [], []
-        for _ in range(chosen.rounds):
+        for number in range(chosen.rounds):
+            tell(f"{what}: round {number + 1} of {chosen.rounds}")
             clones.append(hub.clone(place / "clone"))
             shutil.rmtree(place / "clone")
             peers.append(hub.curl_and_openssl(place / "pack"))
-        clone, peer = best(clones), best(peers)
-        report("clone", clone)
-        report("curl, then openssl dgst", peer)
-        print(f"  {'clone / (curl, then openssl)':30} {clone[0] / peer[0]:8.2f}")
-        print(f"  {'the server, at its peak':30} {hub.peak_memory() / (1 << 20):8.1f} MiB")
+        peer = best(peers)
+        table.row(f"push {what}", push, server=peak_of_push)
+        table.row(f"clone {what}", best(clones), peer, hub.peak_memory())
+        table.row("`curl -o`, then `openssl dgst -sha256`", peer)
     shutil.rmtree(place)
 
 
-def small_files(chosen, place):
+def small_files(chosen, place, table):
     work = place / "work"
     write_small_files(work, chosen.files)
-    print(f"{chosen.files} small files")
+    what = f"{chosen.files:,} small files"
     bare = place / "git" / "tree.git"
     make_git_repository(work, bare)
     with Hub(chosen, place / "hub") as hub, GitServer(bare.parent) as git:
-        report("push", hub.push(work, place / "home"))
+        push = hub.push(work, place / "home")
+        peak_of_push = hub.peak_memory()
         clones, peers = [], []
-        for _ in range(chosen.rounds):
+        for number in range(chosen.rounds):
+            tell(f"{what}: round {number + 1} of {chosen.rounds}")
             clones.append(hub.clone(place / "clone"))
             shutil.rmtree(place / "clone")
             peers.append(run(["git", "clone", "-q", f"{git.url}/tree.git", place / "git-clone"]))
             shutil.rmtree(place / "git-clone")
-        clone, peer = best(clones), best(peers)
-        report("clone", clone)
-        report("git clone", peer)
-        print(f"  {'clone / git clone':30} {clone[0] / peer[0]:8.2f}")
-        print(f"  {'the server, at its peak':30} {hub.peak_memory() / (1 << 20):8.1f} MiB")
+        peer = best(peers)
+        table.row(f"push {what}", push, server=peak_of_push)
+        table.row(f"clone {what}", best(clones), peer, hub.peak_memory())
+        table.row("`git clone` of the same tree", peer)
+
+
+class Table:
+    """Costs in Markdown; of who has a peer, with the ratio to it."""
+
+    def __init__(self):
+        self.rows = []
+
+    def row(self, what, cost, peer=None, server=None):
+        wall, processor, memory = cost
+        ratio = lambda mine, theirs: f" ({mine / theirs:.2f} ×)"
+        self.rows.append([
+            what,
+            f"{wall:.2f} s" + (ratio(wall, peer[0]) if peer else ""),
+            f"{processor:.2f} s" + (ratio(processor, peer[1]) if peer else ""),
+            mebibytes(memory),
+            mebibytes(server) if server else "",
+        ])
+
+    def text(self):
+        head = ["what", "wall clock", "processor", "peak memory", "the server's"]
+        return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *self.rows])
+
+
+def introduction(chosen, where):
+    """When and where this was measured, in words."""
+    today = datetime.date.today()
+    load = os.getloadavg()[0]
+    gibibytes = round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30))
+    text = (
+        f"Measured on {today.day} {today:%B %Y} on {os.cpu_count()} cores of {processor_name()} with {gibibytes} GiB of "
+        f"memory, everything on {where}; the load was {load:.1f} at the end. The best of {chosen.rounds} rounds of "
+        f"wall clock and of processor (user and system) each (a push runs once), and "
+        f"the peak of memory; a ratio is that to the peer in the row below.\n"
+    )
+    return textwrap.fill(text, 115) + "\n"
+
+
+def processor_name():
+    names = [line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0].partition(": ")[2] if names else "an unknown processor"
+
+
+def file_system(place):
+    said = subprocess.run(["stat", "-f", "-c", "%T", place], capture_output=True, text=True).stdout.strip()
+    return said or "an unknown file system"
+
+
+def mebibytes(count):
+    return f"{count / (1 << 20):.0f} MiB"
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 class Hub:
@@ -247,11 +308,6 @@ def run(command):
 def best(costs):
     walls, processors, peaks = zip(*costs)
     return min(walls), min(processors), max(peaks)
-
-
-def report(name, cost):
-    wall, processor, peak = cost
-    print(f"  {name:30} {wall:8.2f} s {processor:8.2f} s of a processor {peak / (1 << 20):8.1f} MiB", flush=True)
 
 
 main()
