@@ -138,6 +138,31 @@ fn expired_entries_go_first_and_ties_go_by_recency() {
     assert_eq!(["a", "b", "c"].map(|key| tied.ask(&key, at(2)).is_some()), [true, false, true]);
 }
 
+/// E9: a key that was told the same again after others had made room is not the oldest any more.
+#[test]
+fn a_tie_goes_by_the_last_record_in_a_full_store_too() {
+    let mut windows = windows(3, Join::Latest);
+    for key in ["a", "b", "c"] {
+        windows.record(key, at(50), 429, at(1));
+    }
+    windows.record("d", at(60), 429, at(1));
+    windows.record("b", at(50), 429, at(2));
+    windows.record("e", at(60), 429, at(2));
+    assert_eq!(["a", "b", "c"].map(|key| until(&windows, key, 3)), [None, Some(50), None]);
+}
+
+/// E3: who tells the same instant again changes nothing, the status of the first included.
+#[test]
+fn of_two_equal_instants_the_first_status_is_told() {
+    for join in [Join::Latest, Join::Earliest] {
+        let mut windows = windows(4, join);
+        windows.record("a", at(50), 503, at(1));
+        windows.record("a", at(50), 429, at(2));
+        assert_eq!(windows.ask(&"a", at(3)), Some(Closed { not_before: at(50), status: 503 }));
+        assert!(!windows.is_empty());
+    }
+}
+
 /// F22, E9: a million refused keys, and memory for the capacity only.
 #[test]
 fn a_million_keys_stay_within_the_capacity() {
