@@ -21,13 +21,12 @@ pub(super) struct Finding {
     pub(super) kind: VerdictKind,
     pub(super) reason: Reason,
     pub(super) sentence: String,
-    pub(super) notes: Vec<String>,
     pub(super) soft: bool,
 }
 
 impl Finding {
     fn new(kind: VerdictKind, reason: Reason, sentence: String) -> Self {
-        Self { kind, reason, sentence, notes: Vec::new(), soft: false }
+        Self { kind, reason, sentence, soft: false }
     }
 
     fn fail(reason: Reason, sentence: String) -> Self {

@@ -59,24 +59,19 @@ fn weigh(verdict: Verdict, level: Level) -> Verdict {
 
 fn combine(findings: Vec<Finding>, view: &View<'_>) -> Verdict {
     let (soft, hard): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| finding.soft);
-    let notes: Vec<String> = hard.iter().flat_map(|finding| finding.notes.iter().cloned()).collect();
+    let short = hard.iter().any(|finding| finding.kind == VerdictKind::Vacuous);
+    // What is soft counts where it grades; content, it counts where there is nothing else.
+    let (graded, content): (Vec<_>, Vec<_>) =
+        soft.into_iter().partition(|finding| finding.kind == VerdictKind::Suboptimal);
     let worst = |findings: Vec<Finding>| {
         // The first of equals: expectations are listed in the order in which they matter.
         findings.into_iter().min_by_key(|finding| rank(finding.kind))
     };
-    let short = hard.iter().any(|finding| finding.kind == VerdictKind::Vacuous);
-    let (graded, content): (Vec<_>, Vec<_>) =
-        soft.into_iter().partition(|finding| finding.kind == VerdictKind::Suboptimal);
-    let found = match (worst(hard), worst(graded)) {
-        (Some(hard), Some(soft)) if rank(soft.kind) < rank(hard.kind) => Some(soft),
-        (Some(hard), _) => Some(hard),
-        (None, Some(soft)) => Some(soft),
-        (None, None) => worst(content),
-    };
+    let found = worst(hard.into_iter().chain(graded).collect()).or_else(|| worst(content));
     let Some(found) = found else { return nothing_shown(view) };
-    let mut verdict = Verdict { kind: found.kind, reason: found.reason, sentence: found.sentence, notes };
+    let mut verdict = Verdict::new(found.kind, found.reason, found.sentence);
     match verdict.kind {
-        VerdictKind::Vacuous => return Verdict { notes: verdict.notes, ..nothing_shown(view) },
+        VerdictKind::Vacuous => return nothing_shown(view),
         VerdictKind::Pass if short => {
             verdict.kind = VerdictKind::PassBounded;
             verdict.reason = Reason::PartOfScript;
