@@ -69,10 +69,22 @@ openapi:
     target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --exclude-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer secret" --max-examples 25 --phases examples,coverage,fuzzing
     ! grep ERROR "$data/log"
 
+# What one request costs through each face beside its peers: instructions.
+bench-middleware:
+    bash crates/retry-middleware/benches/run.sh
+
+# What a refusal costs the server beside nginx, which says the same. Needs nginx and wrk.
+bench-refusals *arguments:
+    cargo build --release -p fetch-client -p refusal-server
+    python3 crates/e2e/benches/refusals.py {{ arguments }}
+
 # What a push and a clone cost beside curl with openssl, and beside git; see docs/benchmarks.md.
 bench-transfer *arguments:
     cargo build --release -p fetch-client -p refusal-server
     python3 crates/e2e/benches/transfer.py {{ arguments }}
+
+# Everything that is measured, as docs/benchmarks.md has it. Wants a quiet machine and a quarter of an hour.
+bench: bench-core bench-middleware bench-refusals bench-transfer
 
 # Kills the programs in the middle of their work, again and again; the first failure ends it.
 crash-soak rounds="20":
