@@ -129,8 +129,7 @@ soak-conformance rounds="100":
         echo "round $round of {{ rounds }}: the same verdicts"
     done
 
-# Every client that is installed before every case: docs/matrix.md, and with its timelines
-# target/matrix.html. Wants a quiet machine and takes ten minutes.
+# Every installed client before every case: docs/matrix.md, and target/matrix.html with the timelines. Ten quiet minutes.
 conformance-matrix jobs="16":
     #!/usr/bin/env bash
     set -euo pipefail
@@ -141,7 +140,6 @@ conformance-matrix jobs="16":
     conformance run --adapter all --profile full --jobs {{ jobs }} --jsonl target/matrix.jsonl \
         --markdown docs/matrix.md --html target/matrix.html || [ $? -lt 3 ]
 
-# Opens the HTML report in Chromium, wide and narrow, and leaves screenshots in target/tmp. A report of
-# one's own instead: CONFORMANCE_REPORT=target/matrix.html just browser-test
+# Opens the HTML report (or CONFORMANCE_REPORT) in Chromium, wide and narrow, and leaves screenshots in target/tmp.
 browser-test:
     cargo nextest run -p conformance --test browser --run-ignored only
