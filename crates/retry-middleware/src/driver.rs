@@ -1,12 +1,12 @@
 //! The retry loop. There is no other in the workspace.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 
 use retry_core::{Decision, LogicalRequest, Monotonic, Outcome, Random, Reason, Step, Stop};
 use tokio::select;
-use tracing::{Instrument as _, Span, debug, debug_span, field};
+use tracing::{Span, debug, debug_span, field};
 
 use crate::clock::Clock;
 use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
@@ -100,7 +100,9 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
             waited_ms = field::Empty,
             stop = field::Empty
         );
-        let finished = self.run_untraced(request, exchange, cancel).instrument(span.clone()).await;
+        // In place: `Instrument` would move all of the loop's state.
+        let mut running = pin!(self.run_untraced(request, exchange, cancel));
+        let finished = poll_fn(|context| span.in_scope(|| running.as_mut().poll(context))).await;
         record(&span, &finished);
         finished
     }
@@ -114,10 +116,10 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
         let mut cancel = pin!(cancel);
         let mut last = Last { answer: None, error: None };
         loop {
-            loop {
+            let now = loop {
                 let now = self.clock.monotonic();
                 match request.poll(now, exchange.window(now)) {
-                    Step::Attempt => break,
+                    Step::Attempt => break now,
                     Step::Stop(stop) => return last.finished(request, Some(stop)),
                     Step::Wait(until) => {
                         if request.planned() != Some(until) {
@@ -130,20 +132,27 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
                         }
                     }
                 }
-            }
-
-            let attempt = request.begin(self.clock.monotonic());
-            let attempted = select! {
-                biased;
-                () = &mut cancel => return self.cancelled(request, last),
-                attempted = exchange.attempt(attempt) => attempted,
-                () = sleep_through(&self.clock, attempt.abandon_at) => Attempted::Unanswered {
-                    fate: Fate::Lost,
-                    error: AttemptTimedOut { attempt }.into(),
-                },
             };
 
-            let now = self.clock.monotonic();
+            let attempt = request.begin(now);
+            let attempted = {
+                let mut attempting = pin!(exchange.attempt(attempt));
+                select! {
+                    biased;
+                    () = &mut cancel => return self.cancelled(request, last),
+                    attempted = &mut attempting => attempted,
+                    () = sleep_through(&self.clock, attempt.abandon_at) => Attempted::Unanswered {
+                        fate: Fate::Lost,
+                        error: AttemptTimedOut { attempt }.into(),
+                    },
+                }
+            };
+
+            let now = match &attempted {
+                // Nobody read its body, so it is still that instant.
+                Attempted::Answered { status: ..400, received, .. } => *received,
+                _ => self.clock.monotonic(),
+            };
             let (outcome, received) = last.take_in(attempted, now);
             let decision = request.end(&outcome, received, now, &mut self.random);
             self.observer.observe(Event::Decided { outcome: &outcome, decision: &decision });
@@ -153,10 +162,12 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
                 Decision::Wait(wait) => {
                     debug!(%wait, hint = %outcome.hint().raw(), "refused");
                     if let Some(answer) = &mut last.answer {
+                        // Boxed, so that a request which is not refused has no room for it.
+                        let settling = Box::pin(exchange.settle(answer));
                         select! {
                             biased;
                             () = &mut cancel => return self.cancelled(request, last),
-                            () = exchange.settle(answer) => {}
+                            () = settling => {}
                         }
                     }
                 }
@@ -183,8 +194,11 @@ fn record<A, E>(span: &Span, finished: &Finished<A, E>) {
 
 /// A timer may end early; an attempt must not (T5).
 async fn sleep_through(clock: &impl Clock, instant: Monotonic) {
-    while clock.monotonic() < instant {
+    loop {
         clock.sleep_until(instant).await;
+        if clock.monotonic() >= instant {
+            return;
+        }
     }
 }
 

@@ -84,29 +84,35 @@ impl Refusals {
     }
 
     /// The live window of a destination, its key and the status that set it.
-    pub(crate) fn window(&self, destination: &Destination<'_>, now: Monotonic) -> Option<(Key, Closed)> {
-        self.windows.as_ref()?.ask(|| (self.key)(destination), now)
+    pub(crate) fn window<'a>(
+        &self,
+        destination: impl FnOnce() -> Destination<'a>,
+        now: Monotonic,
+    ) -> Option<(Key, Closed)> {
+        self.windows.as_ref()?.ask(|| (self.key)(&destination()), now)
     }
 
     /// What an answer's head asks for; its window is recorded or cleared. Returns the instant recorded, too.
-    pub(crate) fn read_head(
+    ///
+    /// The destination is asked for only where a window is looked up by it.
+    pub(crate) fn read_head<'a>(
         &self,
         status: u16,
         headers: &HeaderMap,
-        destination: &Destination<'_>,
+        destination: impl FnOnce() -> Destination<'a>,
         started: Monotonic,
         received: Monotonic,
     ) -> (Hint, Option<Monotonic>) {
         if (200..400).contains(&status) {
             if let (Some(windows), 200..=299) = (&self.windows, status) {
-                windows.success(|| (self.key)(destination), started);
+                windows.success(|| (self.key)(&destination()), started);
             }
             return (Hint::NONE, None);
         }
         let hint = hint(headers, &self.policy, SystemClock.wall());
         let recorded = match (&self.windows, hint.asked().millis()) {
             (Some(windows), Some(millis)) if matches!(status, 429 | 503) => {
-                windows.record((self.key)(destination), received.after_millis(millis), status, received)
+                windows.record((self.key)(&destination()), received.after_millis(millis), status, received)
             }
             _ => None,
         };

@@ -15,7 +15,7 @@ use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
 use crate::refused_body::RetryBody;
-use crate::shared_request::SharedRequest;
+use crate::shared_request::{Loan, SharedRequest};
 
 /// Waits refusals out for a reqwest client.
 ///
@@ -70,8 +70,9 @@ impl Middleware for RetryMiddleware {
     ) -> reqwest_middleware::Result<Response> {
         let place = extensions.get_or_insert_default::<SharedRequest>().clone();
         let mut call = Call::new(&self.refusals, request, extensions, next);
+        let once = call.only.is_some();
         let mut loan =
-            place.lend(|| self.refusals.begin(call.template.method(), call.only.is_some(), call.extensions));
+            Loan::of(Some(place), || self.refusals.begin(call.template.method(), once, call.extensions));
         let mut driver = Driver { clock: SystemClock, random: ThreadRandom, observer: Silent };
         let finished = driver.run(loan.request(), &mut call, std::future::pending()).await;
         conclude(finished, Response::extensions_mut, || call.closed(SystemClock.monotonic()))
@@ -84,7 +85,7 @@ struct Call<'a> {
     /// The request as it came; without its body where that is in `only`.
     template: Request,
     /// The only request that can be sent, because its body cannot be produced again.
-    only: Option<Request>,
+    only: Option<Box<Request>>,
     extensions: &'a mut Extensions,
     next: Next<'a>,
     /// What this request's own refusals recorded, which does not hold it (E7).
@@ -97,7 +98,7 @@ impl<'a> Call<'a> {
         let (template, only) = if once {
             let mut head = Request::new(request.method().clone(), request.url().clone());
             head.headers_mut().clone_from(request.headers());
-            (head, Some(request))
+            (head, Some(Box::new(request)))
         } else {
             (request, None)
         };
@@ -105,7 +106,7 @@ impl<'a> Call<'a> {
     }
 
     fn closed(&self, now: Monotonic) -> Option<(Key, Closed)> {
-        self.refusals.window(&self.destination(self.template.url()), now)
+        self.refusals.window(|| self.destination(self.template.url()), now)
     }
 
     fn destination<'u>(&'u self, url: &'u Url) -> Destination<'u> {
@@ -119,7 +120,7 @@ impl<'a> Call<'a> {
     }
 
     fn request(&mut self) -> Request {
-        let only = self.only.take();
+        let only = self.only.take().map(|only| *only);
         only.or_else(|| self.template.try_clone())
             .expect("a body that cannot be cloned is in `only`, and such a request is sent once")
     }
@@ -137,15 +138,14 @@ impl Exchange for Call<'_> {
         };
         let received = SystemClock.monotonic();
         let status = response.status().as_u16();
-        let destination = self.destination(response.url());
+        let destination = || self.destination(response.url());
         let (hint, recorded) =
-            self.refusals.read_head(status, response.headers(), &destination, attempt.started, received);
+            self.refusals.read_head(status, response.headers(), destination, attempt.started, received);
         self.recorded = recorded.or(self.recorded);
         let mut verdict = Verdict::Unmarked;
         if self.refusals.needs_marker(status) {
-            let (url, mut looked_into) = take_apart(response);
-            verdict = read_marker(&mut looked_into).await;
-            response = put_together(url, looked_into);
+            // Boxed, because it is rare, and every request would carry the room for it.
+            (response, verdict) = Box::pin(look_into(response)).await;
         }
         Attempted::Answered { status, hint, verdict, received, answer: response }
     }
@@ -161,6 +161,12 @@ impl Exchange for Call<'_> {
         refusal.body_mut().drain(&SystemClock).await;
         *answer = put_together(url, refusal);
     }
+}
+
+async fn look_into(response: Response) -> (Response, Verdict) {
+    let (url, mut looked_into) = take_apart(response);
+    let verdict = read_marker(&mut looked_into).await;
+    (put_together(url, looked_into), verdict)
 }
 
 fn take_apart(response: Response) -> (Url, http::Response<RetryBody<Body>>) {

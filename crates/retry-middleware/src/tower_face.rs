@@ -22,7 +22,7 @@ use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
 use crate::refused_body::RetryBody;
-use crate::shared_request::SharedRequest;
+use crate::shared_request::{Loan, SharedRequest};
 
 /// Waits refusals out for a tower stack of HTTP clients.
 ///
@@ -194,15 +194,15 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Q>) -> Self::Future {
+    fn call(&mut self, request: Request<Q>) -> Self::Future {
+        // All of this outside of the future, which would otherwise have room for it twice.
         let layer = self.layer.clone();
-        let place = request.extensions_mut().get_or_insert_default::<SharedRequest>().clone();
-        let inner = self.inner.clone();
+        let place = request.extensions().get::<SharedRequest>().cloned();
+        let once = request.body().replay().is_none();
+        let mut loan = Loan::of(place, || layer.refusals.begin(request.method(), once, request.extensions()));
+        let (head, body) = request.into_parts();
+        let mut call = Call { layer, inner: self.inner.clone(), head, body: Some(body), recorded: None };
         Box::pin(async move {
-            let once = request.body().replay().is_none();
-            let mut loan = place.lend(|| layer.refusals.begin(request.method(), once, request.extensions()));
-            let (head, body) = request.into_parts();
-            let mut call = Call { layer: &layer, inner, head, body: Some(body), recorded: None };
             let mut driver = Driver { clock: SystemClock, random: ThreadRandom, observer: Silent };
             let finished = driver.run(loan.request(), &mut call, std::future::pending()).await;
             conclude(finished, Response::extensions_mut, || call.closed(SystemClock.monotonic()))
@@ -211,8 +211,8 @@ where
 }
 
 /// One logical request on its way through the service.
-struct Call<'a, S, Q> {
-    layer: &'a RetryLayer,
+struct Call<S, Q> {
+    layer: RetryLayer,
     inner: S,
     head: http::request::Parts,
     body: Option<Q>,
@@ -220,9 +220,9 @@ struct Call<'a, S, Q> {
     recorded: Option<Monotonic>,
 }
 
-impl<S, Q> Call<'_, S, Q> {
+impl<S, Q> Call<S, Q> {
     fn closed(&self, now: Monotonic) -> Option<(Key, Closed)> {
-        self.layer.refusals.window(&self.destination(), now)
+        self.layer.refusals.window(|| self.destination(), now)
     }
 
     fn destination(&self) -> Destination<'_> {
@@ -255,7 +255,7 @@ impl<S, Q> Call<'_, S, Q> {
     }
 }
 
-impl<S, Q, B> Exchange for Call<'_, S, Q>
+impl<S, Q, B> Exchange for Call<S, Q>
 where
     S: Service<Request<Q>, Response = Response<B>> + Clone + Send,
     S::Future: Send,
@@ -269,13 +269,13 @@ where
 
     async fn attempt(&mut self, attempt: Attempt) -> Attempted<Self::Answer, Self::Error> {
         let mut service = self.inner.clone();
-        let request = self.request();
         let ready = std::future::poll_fn(|context| service.poll_ready(context)).await;
-        let answered = match ready {
-            Ok(()) => service.call(request).await,
+        let answering = ready.map(|()| service.call(self.request()));
+        drop(service);
+        let answered = match answering {
+            Ok(answering) => answering.await,
             Err(error) => Err(error),
         };
-        drop(service);
         let mut response = match answered {
             Ok(response) => response.map(RetryBody::new),
             Err(error) => {
@@ -287,9 +287,12 @@ where
         let status = response.status().as_u16();
         let refusals = &self.layer.refusals;
         let (hint, recorded) =
-            refusals.read_head(status, response.headers(), &self.destination(), attempt.started, received);
-        let verdict =
-            if refusals.needs_marker(status) { read_marker(&mut response).await } else { Verdict::Unmarked };
+            refusals.read_head(status, response.headers(), || self.destination(), attempt.started, received);
+        let mut verdict = Verdict::Unmarked;
+        if refusals.needs_marker(status) {
+            // Boxed, because it is rare, and every request would carry the room for it.
+            verdict = Box::pin(read_marker(&mut response)).await;
+        }
         self.recorded = recorded.or(self.recorded);
         Attempted::Answered { status, hint, verdict, received, answer: response }
     }
