@@ -104,11 +104,11 @@ fn an_adapter_that_does_not_exist_is_named() {
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let ran = run(&["--case", "seconds-503", "--", "/no/such/binary", "{url}"]);
-    assert_says(&ran, 2, "not tested: cannot start \\\"/no/such/binary\\\": No such file or directory");
+    assert_says(&ran, 2, "not tested: cannot start \"/no/such/binary\": No such file or directory");
     let ran = run(&["--", "no-such-binary", "{url}"]);
-    assert_says(&ran, 2, "cannot start \\\"no-such-binary\\\": there is no such program in PATH");
+    assert_says(&ran, 2, "cannot start \"no-such-binary\": there is no such program in PATH");
     let ran = run(&["--", "/etc/passwd", "{url}"]);
-    assert_says(&ran, 2, "cannot start \\\"/etc/passwd\\\": Permission denied");
+    assert_says(&ran, 2, "cannot start \"/etc/passwd\": Permission denied");
 }
 
 /// The program of an adapter may be there, and what it rests on not: its version command tells.

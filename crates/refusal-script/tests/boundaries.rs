@@ -53,6 +53,15 @@ fn a_soft_expectation_grades_beside_a_hard_one() {
     assert!(passes(&case, &content).starts_with("attempt 2 arrived"), "the hard one speaks");
 }
 
+/// That something soft was as it is better says nothing where the case itself was not played.
+#[test]
+fn a_soft_expectation_does_not_stand_for_a_hard_one() {
+    let expectations =
+        r#"[{"that": "attempts", "min": 3}, {"that": "soft", "better": {"is": "prompt", "ms": 500}}]"#;
+    let trace = refused().fine(2_001).ended(2_100);
+    expect(&asks_for(2_000, expectations, ""), &trace, VerdictKind::Vacuous, Reason::DidNotReturn);
+}
+
 #[test]
 fn no_contact_says_whether_the_client_ended() {
     let case = asks_for(2_000, r#"[{"that": "not_before"}]"#, "");

@@ -41,7 +41,7 @@ pub fn tree(report: &Report) -> String {
 fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
     let _ = writeln!(text, "{}: {} ({})", client.name, client.title, client.version);
     if let Some(problem) = &client.missing {
-        let _ = writeln!(text, "  not tested: {}", problem.escape_debug());
+        let _ = writeln!(text, "  not tested: {}", one_line(problem));
         return;
     }
     let mut group = "";
@@ -77,7 +77,7 @@ fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
             matches!(verdict.kind, VerdictKind::Crash | VerdictKind::NoContact | VerdictKind::HarnessError);
         if let Some(complaint) = result.complaint.as_ref().filter(|_| troubled) {
             for line in complaint.lines().rev().take(3).collect::<Vec<_>>().into_iter().rev() {
-                let _ = writeln!(text, "        | {}", line.escape_debug());
+                let _ = writeln!(text, "        | {}", one_line(line));
             }
         }
     }
@@ -94,6 +94,11 @@ fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
     if shows_nothing(report, &client.name) {
         let _ = writeln!(text, "  nothing was shown: no case found out how this client takes a refusal");
     }
+}
+
+/// What a client wrote cannot move the cursor of a terminal.
+fn one_line(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
 pub(super) fn level_name(level: Level) -> &'static str {
