@@ -1,5 +1,6 @@
 //! Shared not-befores, rule by rule (E3 to E9).
 
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 
 use retry_core::testing::{Reply, Seeded, Simulation};
@@ -149,6 +150,36 @@ fn a_tie_goes_by_the_last_record_in_a_full_store_too() {
     windows.record("b", at(50), 429, at(2));
     windows.record("e", at(60), 429, at(2));
     assert_eq!(["a", "b", "c"].map(|key| until(&windows, key, 3)), [None, Some(50), None]);
+}
+
+/// Keys whose hashes are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Colliding(u8);
+
+impl Hash for Colliding {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(0);
+    }
+}
+
+/// E9: keys are told apart by what they are, and evicted in their order, also where all hashes are equal.
+#[test]
+fn keys_with_equal_hashes_are_told_apart() {
+    let mut windows = Windows::new(policy(3, Join::Latest));
+    for (key, instant) in [(1, 50), (2, 50), (3, 60)] {
+        windows.record(Colliding(key), at(instant), 429, at(0));
+    }
+    let live = |windows: &Windows<Colliding>| {
+        (1..=5).filter(|key| windows.ask(&Colliding(*key), at(2)).is_some()).collect::<Vec<u8>>()
+    };
+    assert_eq!(live(&windows), [1, 2, 3]);
+    windows.record(Colliding(4), at(70), 429, at(1));
+    windows.record(Colliding(2), at(80), 429, at(1));
+    assert_eq!(live(&windows), [2, 3, 4]);
+    windows.record(Colliding(5), at(90), 429, at(1));
+    assert_eq!(live(&windows), [2, 4, 5]);
+    windows.success(&Colliding(2), at(2));
+    assert_eq!(live(&windows), [4, 5]);
 }
 
 /// E3: who tells the same instant again changes nothing, the status of the first included.
