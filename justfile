@@ -48,6 +48,10 @@ miri:
 mutants *arguments:
     cargo mutants -p retry-core {{ arguments }}
 
+# Flips each comparison and operator of the judge; one survives: two answers with one stamp are the same answer.
+mutants-judge:
+    cargo mutants --no-config -p refusal-script -f '*judge*' --re 'replace [<>=!+*&|/-]+ with' --timeout 90 -- --test verdicts --test reasons --test boundaries
+
 # What retry-core costs beside its peers: instructions and nanoseconds.
 bench-core:
     bash crates/retry-core/benches/run.sh

@@ -203,6 +203,10 @@ fn soft_limits_include_themselves() {
     let watched = |ms| refused().push(control(1_000)).ended(ms);
     graded(&returns, &watched(2_001), Reason::LostByHint);
     expect(&returns, &watched(2_000), VerdictKind::Vacuous, Reason::DidNotReturn);
+    graded(&returns, &refused().exit(100, 1).push(control(1_000)).ended(200), Reason::LostByHint);
+    let ended = Event::Exit { at_us: 100, code: None, signal: None, meaning: ExitMeaning::EndedByRunner };
+    let by_runner = refused().push(ended).push(control(1_000)).ended(200);
+    expect(&returns, &by_runner, VerdictKind::Vacuous, Reason::DidNotReturn);
     passes(&returns, &refused().fine(5).push(control(1_000)).ended(3_000));
 }
 
