@@ -269,9 +269,9 @@ impl<K: Hash + Eq> Windows<K> {
         places.take_while(|place| self.entry(*place).is_some())
     }
 
+    /// The lower bits of the hash; the upper ones are the fingerprint.
     fn own_place(&self, hash: u64) -> usize {
-        let mask = self.table.len().wrapping_sub(1);
-        usize::try_from(hash & u64::MAX.wrapping_shr(1)).unwrap_or(usize::MAX) & mask
+        hash as usize & self.table.len().wrapping_sub(1)
     }
 
     fn entry(&self, place: usize) -> Option<&Entry<K>> {
