@@ -178,7 +178,7 @@ fn no_other_byte_passes_anywhere_in_a_date() {
     for form in forms {
         assert!(HttpDate::parse(form.as_bytes(), now).is_some(), "{form}");
         for position in 0..form.len() {
-            for byte in 0..=u8::MAX {
+            for byte in (0..=u8::MAX).step_by(if cfg!(miri) { 51 } else { 1 }) {
                 let mut changed = form.as_bytes().to_vec();
                 let was = std::mem::replace(&mut changed[position], byte);
                 let padding = form.starts_with("Wed Dec") && position == 8;
