@@ -131,6 +131,15 @@ impl Adapter {
         }
     }
 
+    /// Whether any of these words stands in the command line, or in an option that may be added to it.
+    pub(crate) fn mentions(&self, words: &[&str]) -> bool {
+        let Options { method, body, deadline, cap } = &self.options;
+        [&self.command, method, body, deadline, cap]
+            .into_iter()
+            .flatten()
+            .any(|element| words.iter().any(|word| element.contains(word)))
+    }
+
     /// Why a case is none for this client, if it is not.
     #[must_use]
     pub fn unsupported(&self, case: &Case) -> Option<String> {

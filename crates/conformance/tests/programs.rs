@@ -40,6 +40,11 @@ fn wrong_usage_is_exit_2_and_says_what_was_expected() {
         (vec!["run"], "expected a client"),
         (vec!["run", "--adapter", "../x"], "expected the name of an adapter"),
         (vec!["explain", "no-such-case"], "there is no case \"no-such-case\""),
+        (vec!["run", "--jobs", "0", "--sh", "true"], "expected a number from 1 to 256, came \"0\""),
+        (
+            vec!["run", "--jobs", "18446744073709551615", "--sh", "true"],
+            "expected a number from 1 to 256, came \"18446744073709551615\"",
+        ),
         (vec!["run", "--case", "no-such-case", "--sh", "true"], "there is no case \"no-such-case\""),
     ] {
         let output = conformance(&arguments);
@@ -66,4 +71,124 @@ fn a_trace_from_elsewhere_is_judged() {
         verdict.contains("attempt 2 arrived 1.00 s after the refusal; it was asked to wait 2 s"),
         "{verdict}"
     );
+}
+
+/// The client leaves a mark when it is started, so that a run that has begun would show.
+#[test]
+fn a_report_that_cannot_be_written_ends_the_run_before_it_begins() {
+    let directory = tempfile::tempdir().unwrap();
+    let mark = directory.path().join("started");
+    let client = format!("touch {}", mark.display());
+    for option in ["--jsonl", "--html", "--junit", "--markdown"] {
+        let nowhere = directory.path().join("nowhere/report");
+        let nowhere = nowhere.to_str().unwrap();
+        let output = conformance(&["run", "--case", "retry-503", "--sh", &client, option, nowhere]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(complaint.contains(&format!("cannot write {nowhere}")), "{option}: {complaint}");
+        assert!(!mark.exists(), "{option}");
+    }
+}
+
+/// A report is replaced when there is a new one: longer text is cut off, and a usage error leaves it alone.
+#[test]
+fn a_report_is_kept_until_there_is_a_new_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("page.md");
+    let old = "old\n".repeat(100_000);
+    std::fs::write(&page, &old).unwrap();
+    let page_name = page.to_str().unwrap();
+    let run = |more: &[&str]| {
+        let common = ["run", "--case", "retry-503", "--sh", "exit 77", "--markdown", page_name];
+        conformance(&[&common, more].concat()).status.code()
+    };
+    let nowhere = directory.path().join("nowhere/out");
+    assert_eq!(run(&["--junit", nowhere.to_str().unwrap()]), Some(2));
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), old);
+    assert_eq!(run(&[]), Some(3));
+    let new = std::fs::read_to_string(&page).unwrap();
+    assert!(new.starts_with("# How 1 client takes \"come back later\"\n\nEdition "), "{new}");
+    assert!(new.contains(", 1 case, run on ") && !new.contains("old\n"), "{new}");
+}
+
+#[test]
+fn a_command_line_that_names_no_url_is_told_of_the_placeholder() {
+    let (_, tree) = run_sh("exit 0", "retry-503");
+    assert!(tree.contains("(exit 0); its command line names neither {url}"), "{tree}");
+    let (_, tree) = run_sh(": {url}", "retry-503");
+    assert!(tree.contains("(exit 0)\n"), "{tree}");
+    let (_, tree) = run_sh(": $RAC_URL", "retry-503");
+    assert!(tree.contains("(exit 0)\n"), "{tree}");
+}
+
+/// Runs `sh -c LINE` as an adapter with one entry in `known_failing`.
+fn run_known_failing(line: &str, case: &str) -> (Output, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let adapter = format!(
+        "name = \"mine\"\ntitle = \"mine\"\ncommand = [\"sh\", \"-c\", \"{line}\", \"{{url}}\"]\n\
+         [known_failing]\n{case} = \"too busy to look\"\n"
+    );
+    std::fs::write(directory.path().join("mine.toml"), adapter).unwrap();
+    let xml = directory.path().join("out.xml");
+    let (adapters, file) = (directory.path().to_str().unwrap(), xml.to_str().unwrap());
+    let output = conformance(&[
+        "run",
+        "--case",
+        "retry-503",
+        "--adapter",
+        "mine",
+        "--adapters",
+        adapters,
+        "--junit",
+        file,
+    ]);
+    (output, std::fs::read_to_string(&xml).unwrap_or_default())
+}
+
+#[test]
+fn a_stale_known_failure_fails_in_junit_and_in_the_exit_code() {
+    let (output, xml) = run_known_failing("exit 77", "retry-503");
+    assert_eq!(output.status.code(), Some(1));
+    let failure =
+        "<failure message=\"listed as known to fail, and does not: the entry is stale (too busy to look); ";
+    assert!(xml.contains(failure) && xml.contains("failures=\"1\""), "{xml}");
+}
+
+#[test]
+fn a_known_failure_is_skipped_in_junit_with_its_reason() {
+    let (output, xml) = run_known_failing("exit 0", "retry-503");
+    assert_eq!(output.status.code(), Some(3), "nothing failed, and nothing was shown either");
+    assert!(xml.contains("<skipped message=\"known to fail: too busy to look; no_contact"), "{xml}");
+    assert!(xml.contains("failures=\"0\" errors=\"0\""), "{xml}");
+}
+
+#[test]
+fn a_known_failure_that_is_no_case_is_named() {
+    let (output, _) = run_known_failing("exit 0", "retry-5o3");
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        complaint.contains("adapter \"mine\": known_failing: there is no case \"retry-5o3\""),
+        "{complaint}"
+    );
+}
+
+/// What nobody looks at any more may be broken; what is looked at for the first time is no regression.
+#[test]
+fn a_case_that_vanishes_is_a_regression() {
+    let directory = tempfile::tempdir().unwrap();
+    let [both, one] = ["both.jsonl", "one.jsonl"].map(|name| directory.path().join(name));
+    let (both, one) = (both.to_str().unwrap(), one.to_str().unwrap());
+    let run = |cases: &[&str], file: &str| {
+        let common = ["run", "--sh", "exit 77", "--jsonl", file];
+        assert_eq!(conformance(&[&common, cases].concat()).status.code(), Some(3));
+    };
+    run(&["--case", "retry-503", "--case", "retry-429"], both);
+    run(&["--case", "retry-503"], one);
+    let output = conformance(&["diff", both, one]);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(lines, "client retry-429: unsupported -> none: not in the new report\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(conformance(&["diff", one, both]).status.code(), Some(0));
+    assert_eq!(conformance(&["diff", one, one]).status.code(), Some(0));
 }

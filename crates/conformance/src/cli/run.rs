@@ -1,8 +1,7 @@
 //! `conformance run`.
 
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +12,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use refusal_script::Need;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::files::{OpenReport, ReportFiles};
 use super::suite::CasesArguments;
 use crate::adapter::Adapter;
 use crate::clock::unix_ms;
-use crate::report::{Outcome, Report, RunRecord, html, junit, markdown, outcome, tree};
+use crate::report::{Outcome, Report, RunRecord, outcome, tree};
 use crate::runner::{BuiltIn, Client, Settings, adopt, case_records, describe, end_adopted, run};
 use crate::suite::{Selection, Suite};
 
 /// More clients at once would share the processors so thinly that the runner's own lag shows.
 const DEFAULT_JOBS: usize = 24;
+/// Each is a process, a server and its sockets.
+const MOST_JOBS: usize = 256;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
@@ -53,8 +55,8 @@ pub(super) struct RunArguments {
     /// A case by id, or by the beginning of it and `*`; may be repeated, and stands instead of the profile
     #[arg(long = "case", value_name = "ID")]
     named: Vec<String>,
-    /// Clients at once
-    #[arg(long, default_value_t = DEFAULT_JOBS)]
+    /// Clients at once, 1 to 256
+    #[arg(long, default_value_t = DEFAULT_JOBS, value_parser = jobs)]
     jobs: usize,
     /// How long a client may take until its first request
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
@@ -71,42 +73,6 @@ pub(super) struct RunArguments {
     places: AdapterPlace,
     #[command(flatten)]
     cases: CasesArguments,
-}
-
-/// Where reports are written to, beside what is printed.
-#[derive(Debug, Args)]
-pub(super) struct ReportFiles {
-    /// Write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write the report as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// Write the report as a page of Markdown
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-}
-
-impl ReportFiles {
-    pub(super) fn is_empty(&self) -> bool {
-        self.html.is_none() && self.junit.is_none() && self.markdown.is_none()
-    }
-
-    pub(super) fn write(&self, report: &Report) -> anyhow::Result<()> {
-        let write = |path: &Path, text: String| {
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-        };
-        if let Some(path) = &self.html {
-            write(path, html(report)?)?;
-        }
-        if let Some(path) = &self.junit {
-            write(path, junit(report)?)?;
-        }
-        if let Some(path) = &self.markdown {
-            write(path, markdown(report))?;
-        }
-        Ok(())
-    }
 }
 
 #[derive(Debug, Args)]
@@ -181,6 +147,11 @@ fn claim(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn jobs(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_JOBS).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}, came {text:?}"))
+}
+
 impl RunArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let clients = self.clients()?;
@@ -189,14 +160,17 @@ impl RunArguments {
             (_, Profile::Quick) => Selection::Quick,
             (_, Profile::Full) => Selection::Full,
         };
-        let suite = self.cases.suite()?.select(&selection)?;
-        ensure!(self.jobs > 0, "expected at least one job, came 0");
+        let all = self.cases.suite()?;
+        known_failing_exist(&clients, &all)?;
+        let suite = all.select(&selection)?;
         let adapters =
             std::path::absolute(&self.places.adapters).context("cannot find the directory of adapters")?;
         let settings = Settings {
             first_contact: Duration::from_secs(self.first_contact_s),
             ..Settings::new(self.jobs, adapters)
         };
+        let lines = self.jsonl.as_deref().map(OpenReport::open).transpose()?;
+        let files = self.files.open()?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
         adopt();
         let report = runtime.block_on(async {
@@ -212,10 +186,10 @@ impl RunArguments {
         let Some(report) = report else { bail!("interrupted; every client was ended") };
         let mut output = std::io::stdout().lock();
         output.write_all(tree(&report).as_bytes()).context("cannot print the report")?;
-        if let Some(path) = &self.jsonl {
-            write_lines(&report, path)?;
+        if let Some(file) = lines {
+            file.replace_with_lines(&report)?;
         }
-        self.files.write(&report)?;
+        files.write(&report)?;
         Ok(exit_code(outcome(&report, self.strict)))
     }
 
@@ -251,6 +225,18 @@ impl RunArguments {
         ensure!(names.len() == clients.len(), "expected each client once");
         Ok(clients)
     }
+}
+
+/// An adapter may name cases of the edition that a directory of cases leaves out, and no others.
+fn known_failing_exist(clients: &[Client], suite: &Suite) -> anyhow::Result<()> {
+    let carried = Suite::carried()?;
+    for client in clients {
+        let Client::Program(adapter) = client else { continue };
+        for id in adapter.known_failing.keys().filter(|id| carried.case(id).is_err()) {
+            suite.case(id).with_context(|| format!("adapter {:?}: known_failing", adapter.name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Ends when this process is told to: whoever stops a run means its clients too.
@@ -310,12 +296,6 @@ fn progress(length: usize) -> ProgressBar {
 fn load() -> Option<String> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     text.split(' ').next().map(str::to_owned)
-}
-
-fn write_lines(report: &Report, path: &Path) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let file = File::create(path).with_context(cannot)?;
-    report.write_lines(BufWriter::new(file)).with_context(cannot)
 }
 
 pub(super) fn exit_code(outcome: Outcome) -> ExitCode {

@@ -8,7 +8,8 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use refusal_script::{Event, Server, Trace, VerdictKind, judge};
 
-use super::run::{AdapterPlace, ReportFiles, exit_code};
+use super::files::ReportFiles;
+use super::run::{AdapterPlace, exit_code};
 use crate::adapter::Adapter;
 use crate::report::{Difference, Narrator, Outcome, Report, explain, outcome, tree};
 use crate::suite::Suite;
@@ -198,10 +199,11 @@ impl MatrixArguments {
             editions.join(", ")
         );
         let merged = Report::merged(reports).context("expected at least one result")?;
+        let files = self.files.open()?;
         if self.files.is_empty() {
             print(&tree(&merged))?;
         }
-        self.files.write(&merged)?;
+        files.write(&merged)?;
         Ok(exit_code(outcome(&merged, self.strict)))
     }
 }

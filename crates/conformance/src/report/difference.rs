@@ -50,11 +50,11 @@ impl Difference {
         differences
     }
 
-    /// A client does worse than it did.
+    /// A client does worse than it did; what is no longer looked at might.
     #[must_use]
     pub fn is_regression(&self) -> bool {
         let bad = |kind| matches!(kind, VerdictKind::Fail | VerdictKind::Crash | VerdictKind::NoContact);
-        self.after.is_some_and(bad) && !self.before.is_some_and(bad)
+        self.after.is_none_or(bad) && !self.before.is_some_and(bad)
     }
 }
 

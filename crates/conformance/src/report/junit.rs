@@ -4,8 +4,9 @@ use anyhow::Context as _;
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 use refusal_script::{Level, VerdictKind};
 
-use super::Report;
+use super::summary::is_stale;
 use super::tree::level_name;
+use super::{Report, ResultRecord};
 
 /// One suite a client, one test a case.
 ///
@@ -25,24 +26,7 @@ pub fn junit(report: &Report) -> anyhow::Result<String> {
         for record in &report.cases {
             let Some(result) = report.result(&client.name, &record.case.id) else { continue };
             let verdict = &result.verdict;
-            let mut status = match verdict.kind {
-                VerdictKind::Pass
-                | VerdictKind::PassBounded
-                | VerdictKind::Info
-                | VerdictKind::Suboptimal => TestCaseStatus::success(),
-                VerdictKind::Fail if result.known_failing.is_some() => TestCaseStatus::skipped(),
-                // A should is shown and does not turn a build red; `--strict` is for the exit code.
-                VerdictKind::Fail if record.case.level == Level::Should => TestCaseStatus::skipped(),
-                VerdictKind::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
-                VerdictKind::Crash | VerdictKind::NoContact | VerdictKind::HarnessError => {
-                    TestCaseStatus::non_success(NonSuccessKind::Error)
-                }
-                _ => TestCaseStatus::skipped(),
-            };
-            if !matches!(status, TestCaseStatus::Success { .. }) {
-                status.set_type(verdict.reason.as_str());
-                status.set_message(format!("{verdict}"));
-            }
+            let status = status(record.case.level, result);
             let mut test = TestCase::new(record.case.id.as_str(), status);
             test.set_classname(format!("{}.{}", record.group, level_name(record.case.level)));
             test.set_system_out(format!("{verdict}\n{}", verdict.notes.join("\n")));
@@ -51,4 +35,35 @@ pub fn junit(report: &Report) -> anyhow::Result<String> {
         xml.add_test_suite(suite);
     }
     xml.to_string().context("cannot write the report as XML")
+}
+
+fn status(level: Level, result: &ResultRecord) -> TestCaseStatus {
+    let verdict = &result.verdict;
+    let mut reason = verdict.reason.as_str();
+    let mut message = verdict.to_string();
+    let failure = || TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let mut status = match (&result.known_failing, verdict.kind) {
+        (Some(why), kind) if is_stale(kind) => {
+            reason = "stale_known_failing";
+            message = format!("listed as known to fail, and does not: the entry is stale ({why}); {verdict}");
+            failure()
+        }
+        (Some(why), VerdictKind::Fail | VerdictKind::Crash | VerdictKind::NoContact) => {
+            message = format!("known to fail: {why}; {verdict}");
+            TestCaseStatus::skipped()
+        }
+        (_, VerdictKind::Pass | VerdictKind::PassBounded | VerdictKind::Info | VerdictKind::Suboptimal) => {
+            return TestCaseStatus::success();
+        }
+        // A should is shown and does not turn a build red; `--strict` is for the exit code.
+        (_, VerdictKind::Fail) if level == Level::Should => TestCaseStatus::skipped(),
+        (_, VerdictKind::Fail) => failure(),
+        (_, VerdictKind::Crash | VerdictKind::NoContact | VerdictKind::HarnessError) => {
+            TestCaseStatus::non_success(NonSuccessKind::Error)
+        }
+        _ => TestCaseStatus::skipped(),
+    };
+    status.set_type(reason);
+    status.set_message(message);
+    status
 }

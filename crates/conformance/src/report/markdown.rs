@@ -14,17 +14,19 @@ use super::{ClientRecord, Report};
 pub fn markdown(report: &Report) -> String {
     let run = &report.run;
     // Writing to a string does not fail, so the results of `write!` are of no interest here and below.
+    let tested = report.clients.iter().filter(|client| client.missing.is_none()).count();
     let mut text = format!(
-        "# How {} clients take \"come back later\"\n\nEdition {}, {} cases, run on {}, runner {} on {}, {} \
-         processors, {} runs at once.\nMade by `conformance run`; not edited by hand.\n\n",
-        report.clients.iter().filter(|client| client.missing.is_none()).count(),
+        "# How {} {} \"come back later\"\n\nEdition {}, {}, run on {}, runner {} on {}, {}, {} at once.\n\
+         Made by `conformance run`; not edited by hand.\n\n",
+        counted(tested, "client"),
+        if tested == 1 { "takes" } else { "take" },
         run.edition,
-        report.cases.len(),
+        counted(report.cases.len(), "case"),
         when(run.started_unix_ms),
         run.runner,
         run.host,
-        run.processors,
-        run.jobs
+        counted(run.processors, "processor"),
+        counted(run.jobs, "run")
     );
     clients(&mut text, report);
     matrix(&mut text, report);
@@ -97,6 +99,10 @@ fn failures(text: &mut String, report: &Report) {
             let _ = write!(text, "\n### {}\n\n{failed}", client.name);
         }
     }
+}
+
+fn counted(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Text that stays in its cell, and is text.

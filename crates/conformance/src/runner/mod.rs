@@ -50,6 +50,14 @@ impl Client {
         }
     }
 
+    /// Nothing in its command line says where to go; a program may still read the environment by itself.
+    fn is_told_no_url(&self) -> bool {
+        match self {
+            Self::Program(adapter) => !adapter.mentions(&["{url}", "{urls}", "RAC_URL"]),
+            Self::BuiltIn(_) => false,
+        }
+    }
+
     fn unsupported(&self, case: &Case) -> Option<String> {
         match self {
             Self::Program(adapter) => adapter.unsupported(case),
@@ -93,7 +101,7 @@ pub async fn run(
     let mut results: BTreeMap<usize, ResultRecord> = BTreeMap::new();
     for round in 0..=PLAYED_AGAIN {
         let jobs = if round == 0 { settings.jobs } else { settings.jobs.min(JOBS_WHEN_PLAYED_AGAIN) };
-        let room = Semaphore::new(jobs.max(1));
+        let room = Semaphore::new(jobs.clamp(1, Semaphore::MAX_PERMITS));
         let mut running = FuturesUnordered::new();
         for (position, (client, case)) in pairs.iter().enumerate() {
             if results.get(&position).is_none_or(|result| result.verdict.kind == VerdictKind::Inconclusive) {
@@ -156,7 +164,12 @@ async fn one(client: &Client, case: &Case, settings: &Settings, room: &Semaphore
             Err(problem) => trace.events.push(Event::End { at_us: 0, harness_error: Some(problem) }),
         }
     }
-    let verdict = judge(case, &trace);
+    let mut verdict = judge(case, &trace);
+    if verdict.kind == VerdictKind::NoContact && client.is_told_no_url() {
+        verdict.sentence.push_str(
+            "; its command line names neither {url}, which stands for that URL, nor $RAC_URL, which holds it",
+        );
+    }
     result(verdict, trace.events, complaint)
 }
 
