@@ -32,6 +32,8 @@ pub type KeyFunction = Arc<dyn Fn(&Destination<'_>) -> Key + Send + Sync>;
 
 impl Key {
     /// A key of the caller's own making: a tenant, a credential's name, an endpoint.
+    ///
+    /// Errors and logs show it. Of a credential take the name or a hash, never the secret itself.
     #[must_use]
     pub fn new(text: impl Into<Box<str>>) -> Self {
         Self(text.into())

@@ -1,7 +1,7 @@
 //! `get`: any request under any profile.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Failure {
 }
 
 async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
-    let prepared = Prepared::of(program, arguments)?;
+    let prepared = Prepared::of(program, arguments).await?;
     let clock = SystemClock;
     let start = clock.monotonic();
     let mut request = LogicalRequest::new(&prepared.policy, prepared.replay, start).spread(&mut ThreadRandom);
@@ -150,6 +150,9 @@ struct Prepared {
     output: Option<PathBuf>,
 }
 
+/// The most that is read from a pipe or a device, in bytes.
+const MOST_KEPT: u64 = 64 << 20;
+
 enum RequestBody {
     /// A file, opened afresh for each attempt.
     File(PathBuf),
@@ -158,7 +161,7 @@ enum RequestBody {
 }
 
 impl Prepared {
-    fn of(program: &Program, arguments: Get) -> Result<Self, Failure> {
+    async fn of(program: &Program, arguments: Get) -> Result<Self, Failure> {
         let url = Url::parse(&arguments.url)
             .map_err(|error| format!("expected a URL, got {:?}: {error}", arguments.url))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -168,7 +171,10 @@ impl Prepared {
             )
             .into());
         }
-        let body = arguments.body_file.map(|file| RequestBody::at(&program.path(&file))).transpose()?;
+        let body = match arguments.body_file.map(|file| program.path(&file)) {
+            Some(path) => Some(program.unless_interrupted(move || Ok(RequestBody::at(&path))).await??),
+            None => None,
+        };
         let method = match (&arguments.method, &body) {
             (Some(method), _) => Method::from_bytes(method.as_bytes())
                 .map_err(|_| format!("expected a method such as GET, got {method:?}"))?,
@@ -212,7 +218,14 @@ impl RequestBody {
             return Ok(Self::File(path.to_owned()));
         }
         let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut &file, &mut bytes).map_err(unreadable)?;
+        (&file).take(MOST_KEPT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > MOST_KEPT {
+            return Err(Failure::from(format!(
+                "expected at most {} MiB from {}, which is no regular file and has to be kept for a repeat",
+                MOST_KEPT >> 20,
+                path.display()
+            )));
+        }
         Ok(Self::Bytes(bytes.into()))
     }
 }

@@ -235,7 +235,7 @@ impl Program {
     }
 
     /// Work on the disk alone. It may be killed at any point, so an interruption does not wait for its end.
-    async fn unless_interrupted<T: Send + 'static>(
+    pub(super) async fn unless_interrupted<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -270,13 +270,20 @@ fn budget(retry: &Retry) -> Result<Duration, crate::JunkBudget> {
     Ok(if retry.no_retry { Duration::ZERO } else { budget })
 }
 
-/// Prints to standard output. A reader that has gone away wants no more of it.
+/// Prints to standard output, and returns the exit code. A reader that has gone away wants no more of it; a
+/// disk that is full has lost it.
 pub(super) fn print(text: &str) -> u8 {
-    if !text.is_empty() {
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    if text.is_empty() {
+        return exit::DONE;
     }
-    exit::DONE
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("❌ the output could not be written: {error}");
+            exit::INTERNAL
+        }
+        _ => exit::DONE,
+    }
 }
 
 fn render_report(verb: Verb, report: &FetchReport) -> String {

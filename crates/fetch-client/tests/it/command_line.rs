@@ -323,3 +323,24 @@ async fn a_conflict_is_exit_1_and_names_the_files() {
     assert_eq!(ran.err.lines().last(), Some("❌ both sides changed README.md; nothing was changed here"));
     assert_eq!(ran.envelope()["exit_code"], 1);
 }
+
+/// A disk that is full has lost the output, and nobody may take that for a success.
+#[tokio::test]
+async fn output_that_could_not_be_written_is_a_failure() {
+    let place = place();
+    assert_eq!(run(place.path(), &["init"]).await.code, Some(0));
+    let mut status = command(place.path(), &["status"]);
+    status.stdout(std::fs::File::create("/dev/full").expect("a device"));
+    let ran = finish(status).await;
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.contains("the output could not be written"), "{ran:?}");
+}
+
+/// What cannot be read twice is kept, and so there is an end to it.
+#[tokio::test]
+async fn a_body_without_an_end_is_refused() {
+    let place = place();
+    let ran = run(place.path(), &["get", "--body-file", "/dev/zero", "http://127.0.0.1:1/"]).await;
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("expected at most 64 MiB from /dev/zero"), "{ran:?}");
+}

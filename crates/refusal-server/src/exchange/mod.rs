@@ -9,7 +9,8 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::StatusCode;
+use http::header::HOST;
+use http::{StatusCode, Version};
 use tracing::Instrument;
 
 use crate::refusal::{Failure, Refused, Representation, render};
@@ -26,10 +27,13 @@ pub(crate) async fn exchange(mut request: Request, next: Next) -> Response {
         "request", id = id.as_str(), method = %request.method(), path = request.uri().path()
     );
     async {
-        let mut response = AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
-            Refused::from(Failure::Internal("the server failed in a way it did not foresee".into()))
-                .into_response()
-        });
+        let mut response = match require_host(&request) {
+            Err(failure) => Refused::from(failure).into_response(),
+            Ok(()) => AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
+                Refused::from(Failure::Internal("the server failed in a way it did not foresee".into()))
+                    .into_response()
+            }),
+        };
         if let Some(refused) = response.extensions_mut().remove::<Refused>() {
             response = render(refused.refusal(), representation, std::mem::take(response.headers_mut()));
             log(refused.refusal());
@@ -42,6 +46,15 @@ pub(crate) async fn exchange(mut request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await
+}
+
+/// RFC 9112 section 3.2: a request of HTTP/1.1 names its host, once.
+fn require_host(request: &Request) -> Result<(), Failure> {
+    let hosts = request.headers().get_all(HOST).iter().count();
+    if request.version() == Version::HTTP_11 && hosts != 1 {
+        return Err(Failure::BadRequest(format!("expected one field `Host`, got {hosts}")));
+    }
+    Ok(())
 }
 
 fn log(refusal: &dyn crate::Refusal) {

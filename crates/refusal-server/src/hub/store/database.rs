@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -98,6 +99,30 @@ impl Database {
 }
 
 fn open(path: &Path) -> Result<redb::Database, StoreError> {
+    if !path.exists() {
+        make(path)?;
+    }
+    open_or_create(path)
+}
+
+/// Makes an empty database under another name, so that a first start that is killed, or meets a full disk,
+/// leaves nothing that a later one takes for a database.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let unfinished = path.with_extension("redb.new");
+    match open_or_create(&unfinished) {
+        Ok(_) => {}
+        Err(StoreError::InUse) => return Err(StoreError::InUse),
+        // What an earlier start has left.
+        Err(_) => {
+            let doing = format!("cannot remove {}", unfinished.display());
+            fs::remove_file(&unfinished).map_err(StoreError::file(doing))?;
+            open_or_create(&unfinished)?;
+        }
+    }
+    fs::rename(&unfinished, path).map_err(StoreError::file(format!("cannot make {}", path.display())))
+}
+
+fn open_or_create(path: &Path) -> Result<redb::Database, StoreError> {
     redb::Database::builder().set_cache_size(CACHE_BYTES).create(path).map_err(|error| match error {
         DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
         error => error.into(),
@@ -107,4 +132,30 @@ fn open(path: &Path) -> Result<redb::Database, StoreError> {
 /// Whether writes are still taken; a transaction that is under way elsewhere says that they are.
 fn is_usable(database: &redb::Database) -> bool {
     matches!(database.try_begin_write(), Ok(_) | Err(TransactionError::WouldBlock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Database, fs};
+
+    /// A first start that was killed while it made the database leaves its beginning under another name.
+    #[test]
+    fn an_unfinished_database_of_an_earlier_start_is_made_anew() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hub.redb");
+        fs::write(folder.path().join("hub.redb.new"), [0; 4096]).expect("a file");
+        drop(Database::open(&path).expect("a database"));
+        assert!(!folder.path().join("hub.redb.new").exists());
+        drop(Database::open(&path).expect("the same database"));
+    }
+
+    /// What stands under the database's own name is never replaced.
+    #[test]
+    fn something_else_under_its_name_is_refused_and_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hub.redb");
+        fs::write(&path, b"not a database").expect("a file");
+        assert!(Database::open(&path).is_err());
+        assert_eq!(fs::read(&path).expect("the file"), b"not a database");
+    }
 }
