@@ -15,7 +15,7 @@ use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
 use crate::refused_body::RetryBody;
-use crate::shared_request::{Loan, SharedRequest};
+use crate::shared_request::{Loan, Recorded, SharedRequest};
 
 /// Waits refusals out for a reqwest client.
 ///
@@ -69,7 +69,8 @@ impl Middleware for RetryMiddleware {
         next: Next<'_>,
     ) -> reqwest_middleware::Result<Response> {
         let place = extensions.get_or_insert_default::<SharedRequest>().clone();
-        let mut call = Call::new(&self.refusals, request, extensions, next);
+        let recorded = Recorded::of(Some(place.clone()));
+        let mut call = Call::new(&self.refusals, request, extensions, next, recorded);
         let once = call.only.is_some();
         let mut loan =
             Loan::of(Some(place), || self.refusals.begin(call.template.method(), once, call.extensions));
@@ -88,12 +89,17 @@ struct Call<'a> {
     only: Option<Box<Request>>,
     extensions: &'a mut Extensions,
     next: Next<'a>,
-    /// What this request's own refusals recorded, which does not hold it (E7).
-    recorded: Option<Monotonic>,
+    recorded: Recorded,
 }
 
 impl<'a> Call<'a> {
-    fn new(refusals: &'a Refusals, request: Request, extensions: &'a mut Extensions, next: Next<'a>) -> Self {
+    fn new(
+        refusals: &'a Refusals,
+        request: Request,
+        extensions: &'a mut Extensions,
+        next: Next<'a>,
+        recorded: Recorded,
+    ) -> Self {
         let once = request.body().is_some_and(|body| body.as_bytes().is_none());
         let (template, only) = if once {
             let mut head = Request::new(request.method().clone(), request.url().clone());
@@ -102,7 +108,7 @@ impl<'a> Call<'a> {
         } else {
             (request, None)
         };
-        Self { refusals, template, only, extensions, next, recorded: None }
+        Self { refusals, template, only, extensions, next, recorded }
     }
 
     fn closed(&self, now: Monotonic) -> Option<(Key, Closed)> {
@@ -141,7 +147,7 @@ impl Exchange for Call<'_> {
         let destination = || self.destination(response.url());
         let (hint, recorded) =
             self.refusals.read_head(status, response.headers(), destination, attempt.started, received);
-        self.recorded = recorded.or(self.recorded);
+        self.recorded.note(recorded);
         let mut verdict = Verdict::Unmarked;
         if self.refusals.needs_marker(status) {
             // Boxed, because it is rare, and every request would carry the room for it.
@@ -152,7 +158,7 @@ impl Exchange for Call<'_> {
 
     fn window(&self, now: Monotonic) -> Option<Monotonic> {
         let not_before = self.closed(now)?.1.not_before;
-        (Some(not_before) != self.recorded).then_some(not_before)
+        (!self.recorded.is(not_before)).then_some(not_before)
     }
 
     async fn settle(&mut self, answer: &mut Response) {

@@ -1,8 +1,9 @@
 //! A logical request that travels in request extensions, so that one clock counts in every layer.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use retry_core::LogicalRequest;
+use retry_core::{LogicalRequest, Monotonic};
 
 /// The place of a [`LogicalRequest`] in request extensions.
 ///
@@ -11,7 +12,22 @@ use retry_core::LogicalRequest;
 /// service each attempt is a request of its own: put `SharedRequest::default()` into its extensions before
 /// the outermost layer that retries.
 #[derive(Debug, Clone, Default)]
-pub struct SharedRequest(Arc<Mutex<Option<Box<LogicalRequest>>>>);
+pub struct SharedRequest(Arc<Place>);
+
+#[derive(Debug, Default)]
+struct Place {
+    request: Mutex<Option<Box<LogicalRequest>>>,
+    /// See [`Recorded`], in microseconds; 0 for nothing.
+    recorded: AtomicU64,
+}
+
+/// The window that a request's own refusals recorded, which does not hold it (E7): its own decision did. It
+/// travels with the request.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    latest: Option<Monotonic>,
+    place: Option<SharedRequest>,
+}
 
 /// A logical request on loan; it goes back when this is dropped, however that comes about.
 pub(crate) struct Loan {
@@ -21,7 +37,29 @@ pub(crate) struct Loan {
 
 impl SharedRequest {
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Box<LogicalRequest>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.request.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorded {
+    /// What the request at `place` recorded so far.
+    pub(crate) fn of(place: Option<SharedRequest>) -> Self {
+        let micros = place.as_ref().map_or(0, |place| place.0.recorded.load(Ordering::Relaxed));
+        Self { latest: (micros > 0).then(|| Monotonic::from_micros(micros)), place }
+    }
+
+    /// Takes note of what a refusal recorded, if it did.
+    pub(crate) fn note(&mut self, recorded: Option<Monotonic>) {
+        let Some(instant) = recorded else { return };
+        self.latest = recorded;
+        if let Some(place) = &self.place {
+            place.0.recorded.store(instant.as_micros(), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a live window is the request's own.
+    pub(crate) fn is(&self, not_before: Monotonic) -> bool {
+        self.latest == Some(not_before)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
 use crate::refused_body::RetryBody;
-use crate::shared_request::{Loan, SharedRequest};
+use crate::shared_request::{Loan, Recorded, SharedRequest};
 
 /// Waits refusals out for a tower stack of HTTP clients.
 ///
@@ -199,9 +199,10 @@ where
         let layer = self.layer.clone();
         let place = request.extensions().get::<SharedRequest>().cloned();
         let once = request.body().replay().is_none();
+        let recorded = Recorded::of(place.clone());
         let mut loan = Loan::of(place, || layer.refusals.begin(request.method(), once, request.extensions()));
         let (head, body) = request.into_parts();
-        let mut call = Call { layer, inner: self.inner.clone(), head, body: Some(body), recorded: None };
+        let mut call = Call { layer, inner: self.inner.clone(), head, body: Some(body), recorded };
         Box::pin(async move {
             let mut driver = Driver { clock: SystemClock, random: ThreadRandom, observer: Silent };
             let finished = driver.run(loan.request(), &mut call, std::future::pending()).await;
@@ -216,8 +217,7 @@ struct Call<S, Q> {
     inner: S,
     head: http::request::Parts,
     body: Option<Q>,
-    /// What this request's own refusals recorded, which does not hold it (E7).
-    recorded: Option<Monotonic>,
+    recorded: Recorded,
 }
 
 impl<S, Q> Call<S, Q> {
@@ -293,13 +293,13 @@ where
             // Boxed, because it is rare, and every request would carry the room for it.
             verdict = Box::pin(read_marker(&mut response)).await;
         }
-        self.recorded = recorded.or(self.recorded);
+        self.recorded.note(recorded);
         Attempted::Answered { status, hint, verdict, received, answer: response }
     }
 
     fn window(&self, now: Monotonic) -> Option<Monotonic> {
         let not_before = self.closed(now)?.1.not_before;
-        (Some(not_before) != self.recorded).then_some(not_before)
+        (!self.recorded.is(not_before)).then_some(not_before)
     }
 
     async fn settle(&mut self, answer: &mut Self::Answer) {

@@ -65,6 +65,17 @@ through_both_faces! {
         assert!(inside <= 4, "{inside} attempts before the budget was spent");
     }
 
+    /// E2, F16: what comes back by another retry layer is held until the instant first told, and neither by
+    /// less nor by what its own refusal recorded for others.
+    async fn a_request_that_comes_back_keeps_the_instant_it_was_told<F: Face>() {
+        let server = Responder::start(|earlier, _| if earlier == 0 { Reply::refuse(429, 30) } else { Reply::ok() }).await;
+        let once = alkhttp(|policy| policy.ceiling(seconds(1)).budget(seconds(20)).max_attempts(Some(1)));
+        let answer = F::new(once).send_stubbornly(&server.url("/a")).await.unwrap();
+        assert_eq!((answer.status, answer.report.attempts, server.count()), (200, 2, 2));
+        let gap = server.gaps()[0];
+        assert!(gap >= seconds(1) && gap < seconds(1) + SLACK, "{gap:?}");
+    }
+
     /// E5, E7, F18: another request honours the whole window, which one short budget does not shorten.
     async fn a_fresh_request_honours_a_recorded_window<F: Face>() {
         let server = Responder::start(|earlier, _| if earlier < 2 { Reply::refuse(429, 2) } else { Reply::ok() }).await;
@@ -100,21 +111,62 @@ through_both_faces! {
         assert_eq!((answer.status, answer.report.reason(), server.count()), (500, Some(Reason::NotReplayable), 1));
     }
 
-    /// E4, F17: throttle, wait past it, throttle again: the second window counts.
+    /// E4, F17: throttle, wait past it, throttle again: the second window counts. No success comes between,
+    /// which would clear the first.
     async fn a_window_that_has_passed_does_not_spoil_the_next<F: Face>() {
-        let server = Responder::start(|earlier, _| match earlier {
-            0 | 2 => Reply::refuse(429, 1),
-            _ => Reply::ok(),
-        }).await;
+        let server = Responder::start(|earlier, _| if earlier < 2 { Reply::refuse(429, 1) } else { Reply::ok() }).await;
         let client = F::new(alkhttp(|policy| policy));
-        client.get(&server.url("/a")).await.unwrap();
-        tokio::time::sleep(millis(1_100)).await;
-        let once = client.send("POST", &server.url("/a")).await.unwrap();
-        assert_eq!((once.status, server.count()), (429, 3));
+        for _ in 0..2 {
+            assert_eq!(client.send("POST", &server.url("/a")).await.unwrap().status, 429);
+            if server.count() == 1 {
+                tokio::time::sleep(millis(1_100)).await;
+            }
+        }
         let answer = client.get(&server.url("/a")).await.unwrap();
-        assert_eq!((answer.status, server.count()), (200, 4));
+        assert_eq!((answer.status, server.count()), (200, 3));
         let gaps = server.gaps();
-        assert!(gaps[0] >= seconds(1) && gaps[2] >= seconds(1), "{gaps:?}");
+        assert!(gaps[1] >= seconds(1), "{gaps:?}");
+    }
+
+    /// E6: an attempt that started after the last refusal and succeeds opens the gate for everybody.
+    async fn a_newer_success_clears_a_window<F: Face>() {
+        let server = Responder::start(|earlier, _| if earlier == 0 { Reply::refuse(429, 30) } else { Reply::ok() }).await;
+        let client = F::new(alkhttp(|policy| policy.budget(seconds(2))));
+        client.send("POST", &server.url("/a")).await.unwrap();
+        let truncated = client.get(&server.url("/a")).await.unwrap();
+        assert_eq!(truncated.status, 200);
+        assert!(truncated.report.waited >= millis(1_999), "{:?}", truncated.report);
+        let free = client.get(&server.url("/a")).await.unwrap();
+        assert_eq!(free.status, 200);
+        assert!(free.report.waited < seconds(1), "{:?}", free.report);
+    }
+
+    /// E7: what a request's own refusal recorded does not hold it; its own decision did already.
+    async fn a_request_is_not_held_by_what_it_recorded_itself<F: Face>() {
+        let server = Responder::start(|earlier, _| if earlier == 0 { Reply::refuse(429, 30) } else { Reply::ok() }).await;
+        let client = F::new(alkhttp(|policy| policy.ceiling(seconds(1)).budget(seconds(20))));
+        let answer = client.get(&server.url("/a")).await.unwrap();
+        assert_eq!((answer.status, server.count()), (200, 2));
+        let gap = server.gaps()[0];
+        assert!(gap >= seconds(1) && gap < seconds(1) + SLACK, "{gap:?}");
+    }
+
+    /// E7: the window is asked before every attempt: what another request is told during a wait prolongs it.
+    async fn a_window_that_opens_during_a_wait_holds_the_next_attempt<F: Face>() {
+        let server = Responder::start(|_, arrival| match arrival.line.as_str() {
+            "POST /a" => Reply::refuse(503, 3).slow(millis(600)),
+            _ => Reply::refuse(503, 1),
+        }).await;
+        let client = F::new(recommended(|policy| policy.max_attempts(Some(2))));
+        let (other, url) = (client.clone(), server.url("/a"));
+        let slow = tokio::spawn(async move { other.send("POST", &url).await.unwrap().status });
+        while server.count() == 0 {
+            tokio::time::sleep(millis(5)).await;
+        }
+        let refused = client.get(&server.url("/a")).await.unwrap();
+        assert_eq!((slow.await.unwrap(), refused.status, server.count()), (503, 503, 3));
+        let gap = server.arrivals()[2].at.since(server.arrivals()[0].at);
+        assert!(gap >= millis(3_600), "{gap:?}");
     }
 
     /// E7, E8, F21: told once, held all; and they do not come back in one instant.
