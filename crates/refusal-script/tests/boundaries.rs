@@ -95,6 +95,16 @@ fn a_lag_of_fifty_milliseconds_is_within_the_grace() {
     expect(&case, &at(2_079, 100), VerdictKind::Inconclusive, Reason::Lag);
 }
 
+/// A control that came late because the runner did is not the client's own backoff.
+#[test]
+fn the_runners_lag_is_no_backoff() {
+    let case = asks_for(2_000, r#"[{"that": "not_before"}]"#, "");
+    let lag = Event::Lag { at_us: 400_000, late_us: 300_000 };
+    let own = |story: Story| refusal_script::gaps_us(&case, &story.ended(3_000));
+    let without = own(refused().fine(400))[0];
+    assert_eq!(own(refused().fine(400).push(lag)), [without - 300_000]);
+}
+
 #[test]
 fn a_lag_matters_within_two_ticks_of_the_arrival() {
     let lagged = |promise_ms: u64, arrival_ms: u64| {

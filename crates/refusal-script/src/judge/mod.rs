@@ -146,8 +146,9 @@ fn crashed(view: &View<'_>) -> Verdict {
 }
 
 /// The times between the answers and the next attempts of the first operation, in microseconds: what a
-/// control run is made for.
+/// control run is made for. What may have been the runner's own lag is none of the client's backoff.
 #[must_use]
 pub fn gaps_us(case: &Case, trace: &Trace) -> Vec<u64> {
-    View::of(case, trace).gaps(1).iter().map(|gap| gap.us).collect()
+    let view = View::of(case, trace);
+    view.gaps(1).iter().map(|gap| gap.us.saturating_sub(view.lag_around(gap.arrived_us))).collect()
 }
