@@ -8,6 +8,8 @@ mod clock;
 mod driver;
 mod exchange;
 #[cfg(any(feature = "reqwest", feature = "tower"))]
+mod fate;
+#[cfg(any(feature = "reqwest", feature = "tower"))]
 mod key;
 mod random;
 #[cfg(any(feature = "reqwest", feature = "tower"))]
@@ -31,6 +33,8 @@ pub use carriers::{LARGEST_MARKED_BODY, hint, verdict};
 pub use clock::{Clock, SystemClock};
 pub use driver::{Driver, Event, Finished, Observer, Silent};
 pub use exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
+#[cfg(any(feature = "reqwest", feature = "tower"))]
+pub use fate::fate_of;
 #[cfg(any(feature = "reqwest", feature = "tower"))]
 pub use key::{Destination, Key, KeyFunction};
 pub use random::ThreadRandom;

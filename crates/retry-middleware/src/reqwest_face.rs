@@ -11,6 +11,7 @@ use retry_core::{Attempt, Closed, Monotonic, Policy, Verdict};
 use crate::clock::{Clock, SystemClock};
 use crate::driver::{Driver, Silent};
 use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
+use crate::fate::fate_of;
 use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
@@ -140,7 +141,7 @@ impl Exchange for Call<'_> {
         let request = self.request();
         let mut response = match self.next.clone().run(request, self.extensions).await {
             Ok(response) => response,
-            Err(error) => return Attempted::Unanswered { fate: fate_of(&error), error },
+            Err(error) => return Attempted::Unanswered { fate: fate(&error), error },
         };
         let received = SystemClock.monotonic();
         let status = response.status().as_u16();
@@ -193,24 +194,13 @@ fn put_together(url: Url, response: http::Response<RetryBody<Body>>) -> Response
     whole.into()
 }
 
-/// Whether an attempt that ended with this error can have been processed (C6).
-fn fate_of(error: &Error) -> Fate {
-    let Error::Reqwest(error) = error else { return Fate::Lost };
-    if error.is_connect() || error.is_builder() {
-        return Fate::NotSent;
+/// What reqwest knows of an attempt beside what HTTP/2 said.
+fn fate(error: &Error) -> Fate {
+    match error {
+        Error::Reqwest(error) if error.is_connect() || error.is_builder() => Fate::NotSent,
+        Error::Reqwest(error) => fate_of(error),
+        Error::Middleware(_) => Fate::Lost,
     }
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<h2::Error>() {
-            let refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
-            // reqwest repeats after a GOAWAY without an error, whose stream the server did not process.
-            let excluded =
-                error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR);
-            return if refused || excluded { Fate::NotSent } else { Fate::Lost };
-        }
-        cause = error.source();
-    }
-    Fate::Lost
 }
 
 impl From<AttemptTimedOut> for Error {

@@ -18,6 +18,7 @@ use tower_service::Service;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::{Driver, Silent};
 use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
+use crate::fate::fate_of;
 use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
 use crate::refusals::{Refusals, Unasked, conclude, read_marker};
@@ -147,11 +148,11 @@ impl<E> From<Unasked> for RetryError<E> {
 impl RetryLayer {
     /// Waits under `policy`.
     ///
-    /// An error of the service below counts as [`Fate::Lost`], which is repeated for idempotent requests
-    /// only; [`with_fate`](Self::with_fate) knows better.
+    /// An error of the service below counts as [`fate_of`] says: mostly as [`Fate::Lost`], which is repeated
+    /// for idempotent requests only. [`with_fate`](Self::with_fate) can know better.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { refusals: Arc::new(Refusals::new(policy)), fate: |_| Fate::Lost }
+        Self { refusals: Arc::new(Refusals::new(policy)), fate: fate_of }
     }
 
     /// Shares windows by the caller's own keys instead of [`Key::of`]. Begins with empty windows.
@@ -161,7 +162,20 @@ impl RetryLayer {
         Self { refusals: Arc::new(refusals), ..self }
     }
 
-    /// Says which errors of the service below mean that nothing was processed (C6).
+    /// Says which errors of the service below mean that nothing was processed (C6). For hyper's client, all
+    /// that happens before there is a connection:
+    ///
+    /// ```
+    /// use hyper_util::client::legacy;
+    /// use retry_middleware::{Fate, RetryLayer, fate_of};
+    ///
+    /// let layer = RetryLayer::new(retry_core::profiles::RECOMMENDED).with_fate(|error| {
+    ///     match error.downcast_ref::<legacy::Error>() {
+    ///         Some(error) if error.is_connect() => Fate::NotSent,
+    ///         _ => fate_of(error),
+    ///     }
+    /// });
+    /// ```
     #[must_use]
     pub fn with_fate(self, fate: fn(&(dyn std::error::Error + 'static)) -> Fate) -> Self {
         Self { fate, ..self }

@@ -354,5 +354,6 @@ through_both_faces! {
     }
 }
 
+mod http2;
 mod redirects;
 mod services;
