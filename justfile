@@ -56,6 +56,10 @@ mutants-judge:
 bench-core:
     bash crates/retry-core/benches/run.sh
 
+# What a request that is answered at once costs through each face, beside its peers: instructions.
+bench-middleware:
+    bash crates/retry-middleware/benches/run.sh
+
 # Validates the served OpenAPI document, and fuzzes the server by it. Installs its tools from PyPI below target/.
 openapi:
     #!/usr/bin/env bash
@@ -72,10 +76,6 @@ openapi:
     target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --include-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer $token" --max-examples 40
     target/openapi/bin/schemathesis run http://127.0.0.1:8791/openapi.json --exclude-path-regex '^/(instances|nodes|auth)' -H "Authorization: Bearer secret" --max-examples 25 --phases examples,coverage,fuzzing
     ! grep ERROR "$data/log"
-
-# What one request costs through each face beside its peers: instructions.
-bench-middleware:
-    bash crates/retry-middleware/benches/run.sh
 
 # What a refusal costs the server beside nginx, which says the same. Needs nginx and wrk.
 bench-refusals *arguments:

@@ -49,4 +49,5 @@ row reqwest-retry-after reqwest-0.12
 echo
 row hyper
 row tower-retry hyper
+row tower-retry-timeout hyper
 row retry-middleware-tower hyper

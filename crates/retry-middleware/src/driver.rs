@@ -1,6 +1,7 @@
 //! The retry loop. There is no other in the workspace.
 
 use std::future::{Future, poll_fn};
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -135,9 +136,9 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
             };
 
             let attempt = request.begin(now);
-            let attempted = {
+            let decided = {
                 let mut attempting = pin!(exchange.attempt(attempt));
-                select! {
+                let attempted = select! {
                     biased;
                     () = &mut cancel => return self.cancelled(request, last),
                     attempted = &mut attempting => attempted,
@@ -145,32 +146,45 @@ impl<C: Clock, R: Random + Send, O: Observer> Driver<C, R, O> {
                         fate: Fate::Lost,
                         error: AttemptTimedOut { attempt }.into(),
                     },
-                }
+                };
+                self.decide(request, attempted, &mut last)
             };
+            if let ControlFlow::Break(stop) = decided {
+                return last.finished(request, stop);
+            }
+            if let Some(answer) = &mut last.answer {
+                // Boxed, so that a request which is not refused has no room for it.
+                let settling = Box::pin(exchange.settle(answer));
+                select! {
+                    biased;
+                    () = &mut cancel => return self.cancelled(request, last),
+                    () = settling => {}
+                }
+            }
+        }
+    }
 
-            let now = match &attempted {
-                // Nobody read its body, so it is still that instant.
-                Attempted::Answered { status: ..400, received, .. } => *received,
-                _ => self.clock.monotonic(),
-            };
-            let (outcome, received) = last.take_in(attempted, now);
-            let decision = request.end(&outcome, received, now, &mut self.random);
-            self.observer.observe(Event::Decided { outcome: &outcome, decision: &decision });
-            match decision {
-                Decision::Done => return last.finished(request, None),
-                Decision::Stop(stop) => return last.finished(request, Some(stop)),
-                Decision::Wait(wait) => {
-                    debug!(%wait, hint = %outcome.hint().raw(), "refused");
-                    if let Some(answer) = &mut last.answer {
-                        // Boxed, so that a request which is not refused has no room for it.
-                        let settling = Box::pin(exchange.settle(answer));
-                        select! {
-                            biased;
-                            () = &mut cancel => return self.cancelled(request, last),
-                            () = settling => {}
-                        }
-                    }
-                }
+    /// Whether to go on after an attempt; if not, why, which is nothing after a success.
+    fn decide<A, E>(
+        &mut self,
+        request: &mut LogicalRequest,
+        attempted: Attempted<A, E>,
+        last: &mut Last<A, E>,
+    ) -> ControlFlow<Option<Stop>> {
+        let now = match &attempted {
+            // Nobody read its body, so it is still that instant.
+            Attempted::Answered { status: ..400, received, .. } => *received,
+            _ => self.clock.monotonic(),
+        };
+        let (outcome, received) = last.take_in(attempted, now);
+        let decision = request.end(&outcome, received, now, &mut self.random);
+        self.observer.observe(Event::Decided { outcome: &outcome, decision: &decision });
+        match decision {
+            Decision::Done => ControlFlow::Break(None),
+            Decision::Stop(stop) => ControlFlow::Break(Some(stop)),
+            Decision::Wait(wait) => {
+                debug!(%wait, hint = %outcome.hint().raw(), "refused");
+                ControlFlow::Continue(())
             }
         }
     }

@@ -67,6 +67,7 @@ impl Refusals {
         Self { key, ..self }
     }
 
+    #[cfg(feature = "tower")]
     pub(crate) const fn policy(&self) -> &Policy {
         &self.policy
     }

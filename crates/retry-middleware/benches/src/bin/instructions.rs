@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::future::{Ready, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Body;
@@ -85,6 +86,10 @@ async fn run(client: &str, url: &str, count: u32) -> Result<(), Failure> {
         }
         "hyper" => through(count, url, hyper()).await,
         "tower-retry" => through(count, url, ServiceBuilder::new().retry(Attempts(3)).service(hyper())).await,
+        "tower-retry-timeout" => {
+            let stack = ServiceBuilder::new().retry(Attempts(3)).timeout(Duration::from_secs(30));
+            through(count, url, stack.service(hyper())).await
+        }
         "retry-middleware-tower" => {
             let layer = retry_middleware::RetryLayer::new(profiles::RECOMMENDED);
             through(count, url, layer.layer(hyper())).await
