@@ -51,5 +51,5 @@ awk "BEGIN {printf \"%.0f   %.2f times RwLock<HashMap<Url, SystemTime>> (%.0f)\n
 echo
 echo "nanoseconds"
 cargo bench -q --bench core -- --noplot --warm-up-time 1 --measurement-time 3 2>/dev/null |
-    awk '/time:/ {name = previous == "" ? $1 : previous; print name, $0; previous = ""; next} NF == 1 {previous = $1} NF > 1 {previous = $0}' |
-    sed -E 's/ +time: +\[[^ ]+ [^ ]+ ([^ ]+ [^ ]+) .*/  \1/'
+    # The name stands before the time, or on a line of its own where it is long.
+    awk 'NF == 1 {name = $1} /time:/ {if ($1 != "time:") name = $1; sub(/.*\[/, ""); printf "%-24s %s %s\n", name, $3, $4}'
