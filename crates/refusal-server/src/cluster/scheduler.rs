@@ -121,9 +121,7 @@ impl Cluster {
             left.retain(|candidate| candidate.node.name == *forced);
         }
         for filter in &FILTERS {
-            let passing: Vec<_> =
-                left.iter().filter(|candidate| (filter.keeps)(candidate, wanted)).cloned().collect();
-            if passing.is_empty() {
+            if !left.iter().any(|candidate| (filter.keeps)(candidate, wanted)) {
                 return Err(match filter.stage {
                     FilterStage::Capacity(stage) => SchedulingError::NoNodes {
                         stage: stage.into(),
@@ -132,7 +130,7 @@ impl Cluster {
                     FilterStage::Affinity => SchedulingError::Affinity,
                 });
             }
-            left = passing;
+            left.retain(|candidate| (filter.keeps)(candidate, wanted));
         }
         // A stable sort: among equals the configured order counts.
         left.sort_by_key(|candidate| std::cmp::Reverse(candidate.idle.cpus));

@@ -1,5 +1,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::tokens::hex;
+
 /// The field that carries the id, in both directions.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -21,7 +23,7 @@ impl RequestId {
     }
 
     fn fresh() -> Self {
-        Self(format!("{:032x}", rand::random::<u128>()))
+        Self(hex(&rand::random::<[u8; 16]>()))
     }
 
     pub(super) fn as_str(&self) -> &str {

@@ -55,7 +55,7 @@ pub(crate) fn render(refusal: &dyn Refusal, representation: Representation, earl
     let (content_type, bytes) = match (representation, refusal.body()) {
         (Representation::ProblemDetails, _) => ("application/problem+json", problem_details(refusal)),
         (Representation::Default, Body::Text(text)) => ("text/plain; charset=utf-8", text),
-        (Representation::Default, Body::Json(value)) => ("application/json", value.to_string()),
+        (Representation::Default, Body::Json(value)) => ("application/json", json(&value)),
     };
     let mut response = (refusal.status(), bytes).into_response();
     let headers = response.headers_mut();
@@ -77,5 +77,9 @@ fn problem_details(refusal: &dyn Refusal) -> String {
     problem.insert("status".into(), refusal.status().as_u16().into());
     problem.insert("detail".into(), refusal.detail().into());
     problem.extend(refusal.members());
-    Value::Object(problem).to_string()
+    json(&Value::Object(problem))
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string(value).expect("any JSON value can be written")
 }
