@@ -1,3 +1,5 @@
+//! A server that answers right or wrong, as it is told.
+
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,3 +1,5 @@
+//! A relay that records what passes between the two programs.
+
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,3 +1,5 @@
+//! How long a command waits in all, and how seconds are written.
+
 use std::time::Duration;
 
 /// How long `clone`, `fetch` and `pull` keep asking, where nobody says otherwise.

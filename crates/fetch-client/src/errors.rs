@@ -1,3 +1,5 @@
+//! What can go wrong in a command, whose fault each is, and what was spent until then.
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};

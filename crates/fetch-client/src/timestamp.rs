@@ -1,3 +1,5 @@
+//! The time of day, as commits carry it.
+
 use retry_core::UnixTime;
 use retry_middleware::{Clock, SystemClock};
 

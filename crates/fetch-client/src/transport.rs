@@ -1,3 +1,5 @@
+//! Single requests over HTTP, and what they come to: an answer, a refusal, or none.
+
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::fmt;

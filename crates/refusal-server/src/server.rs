@@ -1,3 +1,5 @@
+//! From a configuration to a server that runs, and to its end.
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;

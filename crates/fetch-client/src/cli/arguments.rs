@@ -1,3 +1,5 @@
+//! The command line as people write it; clap makes the help of it.
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};

@@ -1,3 +1,5 @@
+//! Each command: from its arguments to what is printed and the exit code.
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

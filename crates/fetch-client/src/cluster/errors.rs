@@ -1,3 +1,5 @@
+//! What can go wrong with a cluster, and its refusals kept whole.
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! `clone`: a repository made of what a remote has, or nothing at all.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! `fetch`, and what `clone` and `pull` share with it: packs into the store, then names for what came.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub_protocol::{BranchName, FetchRequest, Id, MAX_HAVES, MAX_WANTS, Refs};

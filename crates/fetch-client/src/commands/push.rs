@@ -1,3 +1,5 @@
+//! `push`: what the remote lacks as one pack, then the move of its branch.
+
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::Path;

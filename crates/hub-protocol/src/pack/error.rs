@@ -1,3 +1,5 @@
+//! Why a pack is refused, and where in it.
+
 use std::fmt;
 use std::io;
 

@@ -1,3 +1,5 @@
+//! What a writer refuses to write.
+
 use std::io::{self, Read, Write};
 
 use hub_protocol::{Id, PackError, PackWriter, Totals};

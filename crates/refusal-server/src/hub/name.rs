@@ -1,3 +1,5 @@
+//! `owner/slug`, as a path carries it.
+
 use std::fmt;
 
 use axum::extract::{FromRequestParts, Path};

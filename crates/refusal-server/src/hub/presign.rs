@@ -1,3 +1,5 @@
+//! `POST /{owner}/{slug}/push/mpack-presign`: where to upload a pack.
+
 use std::sync::Arc;
 
 use axum::Json;

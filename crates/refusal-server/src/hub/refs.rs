@@ -1,3 +1,5 @@
+//! `GET /{owner}/{slug}/refs`: where the branches stand.
+
 use std::sync::Arc;
 
 use axum::Json;

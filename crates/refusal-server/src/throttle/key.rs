@@ -1,3 +1,5 @@
+//! Whose bucket a request takes from.
+
 use std::fmt;
 
 use axum::extract::{FromRequestParts, Path};

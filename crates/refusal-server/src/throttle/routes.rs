@@ -1,3 +1,5 @@
+//! The throttle's routes.
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;

@@ -1,3 +1,5 @@
+//! The command line of the demonstration.
+
 use std::path::{Path, PathBuf};
 
 use clap::Parser;

@@ -1,3 +1,5 @@
+//! The reader's folder, copied so that it is only read.
+
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! What can go wrong with the data, and what a client is told of it.
+
 use std::io;
 
 use hub_protocol::PackError;

@@ -1,3 +1,5 @@
+//! Where files lie, how each gets its name, and until when it is kept.
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

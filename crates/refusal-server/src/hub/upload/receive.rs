@@ -1,3 +1,5 @@
+//! The thread that stores an upload: written, read and judged at once, then named.
+
 use std::fs::File;
 use std::io;
 
