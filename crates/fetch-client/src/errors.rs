@@ -125,6 +125,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// No directory here to look for a repository in.
+    #[error("no repository here: there is no directory {}", .from.display())]
+    NoDirectory {
+        /// Where the search was to begin.
+        from: PathBuf,
+    },
     /// No repository here, nor in any directory above.
     #[error("no repository here: {} and the directories above it hold no .muse", .from.display())]
     NoRepository {
@@ -183,7 +189,7 @@ pub enum Error {
         fault: DownloadFault,
     },
     /// The pack is refused.
-    #[error("the pack was refused: {}", WithCauses(.0))]
+    #[error("the pack was refused: {}", .0.with_causes())]
     Pack(#[from] PackError),
     /// The pack, or this repository, lacks something that it leads to.
     #[error("{holder} leads to the {kind} {id}, which is missing")]
@@ -278,7 +284,9 @@ impl Error {
             | Self::RemoteBranchMissing { .. }
             | Self::RemoteEmpty
             | Self::Configuration { .. } => ErrorClass::User,
-            Self::NoRepository { .. } | Self::CloneInterrupted { .. } => ErrorClass::NoRepository,
+            Self::NoDirectory { .. } | Self::NoRepository { .. } | Self::CloneInterrupted { .. } => {
+                ErrorClass::NoRepository
+            }
             Self::BranchMissing { .. } | Self::RemoteMissing { .. } => ErrorClass::NameMissing,
             Self::Transport(_)
             | Self::AttemptTimedOut { .. }
@@ -333,7 +341,7 @@ pub struct Failed {
 /// What the retries of one command took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often the hub was asked for a pack.
+    /// How often the hub was asked for a pack, or for its branches where it came no further than that.
     pub attempts: u32,
     /// How long was waited between the attempts, in all.
     pub waited: Duration,
@@ -406,21 +414,6 @@ impl fmt::Display for Listed<'_> {
             None | Some(0) => Ok(()),
             Some(more) => write!(formatter, " and {more} more"),
         }
-    }
-}
-
-/// An error and what caused it, in one line.
-struct WithCauses<'a>(&'a dyn std::error::Error);
-
-impl fmt::Display for WithCauses<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(inner) = cause {
-            write!(formatter, ": {inner}")?;
-            cause = inner.source();
-        }
-        Ok(())
     }
 }
 

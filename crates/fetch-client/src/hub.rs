@@ -3,9 +3,10 @@
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderValue, RANGE};
 use http::{Method, StatusCode};
 use hub_protocol::{
     FetchAnswer, FetchRequest, PresignAnswer, PresignRequest, Refs, UnpackAnswer, UnpackRequest,
@@ -90,7 +91,7 @@ impl<'a> Hub<'a> {
         presigned: &PresignAnswer,
         path: &Path,
         size: u64,
-        observer: std::sync::Arc<dyn Observer>,
+        observer: Arc<dyn Observer>,
     ) -> Result<(), Error> {
         let url = self.address.presigned(&presigned.upload_url)?;
         let file = File::open(path).while_doing("opening", path)?;
@@ -135,7 +136,7 @@ impl<'a> Hub<'a> {
     pub(crate) async fn download(&self, url: &Url, from: u64) -> Result<Response, Error> {
         let mut request = self.transport.request(Method::GET, url, Patience::Silence)?;
         if from > 0 {
-            request = request.header(http::header::RANGE, format!("bytes={from}-"));
+            request = request.header(RANGE, format!("bytes={from}-"));
         }
         succeeded(&Method::GET, send(url, request).await?).await
     }

@@ -28,7 +28,7 @@ impl Files {
         if temporary.exists() {
             fs::remove_dir_all(&temporary).map_err(StoreError::file("could not clear unfinished files"))?;
         }
-        for folder in [temporary, this.folder.join("objects"), this.uploads(), this.packs()] {
+        for folder in [temporary, this.objects(), this.uploads(), this.packs()] {
             fs::create_dir_all(&folder)
                 .map_err(StoreError::file(format!("could not make {}", folder.display())))?;
         }
@@ -43,7 +43,7 @@ impl Files {
 
     pub(crate) fn object(&self, id: &Id) -> PathBuf {
         let hex = id.hex();
-        self.folder.join("objects").join(&hex[..2]).join(&hex[2..])
+        self.objects().join(&hex[..2]).join(&hex[2..])
     }
 
     /// An uploaded pack. By repository: whoever knows the id of another's pack has not uploaded it.
