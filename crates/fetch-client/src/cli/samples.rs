@@ -41,7 +41,7 @@ pub(super) fn not_found() -> Failed {
         text: "no such repository".to_owned(),
         headers: HeaderMap::new(),
     };
-    Failed { error: Error::Refused(Box::new(refusal)), spent: Spent::default() }
+    Failed { error: Error::Refused(Box::new(refusal)), spent: Spent { attempts: 1, ..Spent::default() } }
 }
 
 pub(super) fn interrupted() -> Failed {
