@@ -8,7 +8,8 @@ use std::time::Duration;
 use hub_protocol::{BranchName, BranchNameError, CommitError, Id, PackError, RepositoryPath};
 use retry_middleware::AttemptTimedOut;
 
-use crate::transport::{Refusal, TransportError};
+use crate::refusal::Refusal;
+use crate::transport::TransportError;
 
 /// What went wrong in a command.
 ///

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use http::Method;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderValue, RANGE};
-use http::{Method, StatusCode};
 use hub_protocol::{
     FetchAnswer, FetchRequest, PresignAnswer, PresignRequest, Refs, UnpackAnswer, UnpackRequest,
 };
@@ -19,7 +19,8 @@ use url::Url;
 use crate::address::Address;
 use crate::errors::{Error, IoContext};
 use crate::progress::{Direction, Observer, Transfer};
-use crate::transport::{Patience, Refusal, Transport, TransportError, shown_url};
+use crate::refusal::Refusal;
+use crate::transport::{Patience, Transport, TransportError, shown_url};
 
 /// The longest answer that is read into memory: the heads of 100,000 branches.
 const MAX_ANSWER: usize = 16 << 20;
@@ -196,11 +197,4 @@ async fn read_json<T: DeserializeOwned>(url: &Url, mut response: Response) -> Re
         body.extend_from_slice(&piece);
     }
     serde_json::from_slice(&body).map_err(|error| unusable(error.to_string()))
-}
-
-impl Refusal {
-    /// Whether the hub has no such repository, or does not show it to us.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.status == StatusCode::NOT_FOUND
-    }
 }

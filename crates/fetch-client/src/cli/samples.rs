@@ -8,7 +8,7 @@ use hub_protocol::{BranchName, Id};
 use crate::commands::FetchReport;
 use crate::errors::{Error, Failed, Spent, StillPreparing};
 use crate::progress::Waiting;
-use crate::transport::Refusal;
+use crate::refusal::Refusal;
 
 pub(super) fn waits() -> [Waiting; 2] {
     let wait = |attempt, elapsed| Waiting {
