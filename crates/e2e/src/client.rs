@@ -1,3 +1,5 @@
+//! The client, as a process for each command.
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! The server, as a process that tests hold and release.
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -15,6 +15,7 @@
 
 mod client;
 pub mod clock;
+mod doors;
 mod hub;
 mod memory;
 mod message;

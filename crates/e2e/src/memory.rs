@@ -1,3 +1,5 @@
+//! How much memory a process has taken.
+
 use std::fs;
 
 /// The most memory that process `pid`, which still runs, has held at once, in bytes.

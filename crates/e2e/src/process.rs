@@ -1,3 +1,5 @@
+//! A program that runs: its lines, its signals, its end.
+
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};

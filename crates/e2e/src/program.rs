@@ -1,3 +1,5 @@
+//! How one executable becomes either program.
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;

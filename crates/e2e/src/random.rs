@@ -1,3 +1,5 @@
+//! Bytes and choices that a seed brings back.
+
 /// Numbers that look random and are the same for the same seed: the SplitMix64 of Steele, Lea and Flood.
 ///
 /// Fast even where nothing is optimised: tests fill files of many mebibytes with it.

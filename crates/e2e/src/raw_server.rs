@@ -1,20 +1,21 @@
+//! A server that answers right or wrong, as it is told.
+
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
 
+use crate::doors::Doors;
 use crate::message::{Follower, Head, Seen};
 use crate::trace::Trace;
 
 /// A server on a raw socket, which answers as it is told: to the letter, badly, or not at all.
 #[derive(Debug)]
 pub struct RawServer {
-    address: SocketAddr,
     trace: Trace,
-    _doors: Doors,
+    doors: Doors,
 }
 
 /// What a [`RawServer`] was asked.
@@ -104,26 +105,24 @@ impl RawServer {
     ///
     /// When no port can be had.
     pub fn start(answer: impl FnMut(&Request) -> Answer + Send + 'static) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").context("no port for a raw server")?;
-        let address = listener.local_addr()?;
         let trace = Trace::new("the raw server");
         let noting = trace.clone();
         let answer = Mutex::new(answer);
-        let doors = Doors::open(listener, move |connection| {
+        let doors = Doors::open(move |connection| {
             let choose = |request: &Request| {
                 let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
                 (*answer)(request)
             };
             // A client that leaves early is part of what is tried here.
             let _ = serve(connection, &noting, choose);
-        })?;
-        Ok(Self { address, trace, _doors: doors })
+        });
+        Ok(Self { trace, doors: doors.context("no port for a raw server")? })
     }
 
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.doors.address()
     }
 
     /// What has arrived.
@@ -205,42 +204,4 @@ fn perform(connection: &mut TcpStream, step: Step) -> io::Result<bool> {
         }
     }
     Ok(true)
-}
-
-/// A listener with a thread for each of its connections. Dropping it closes the listener; connections end with the
-/// processes at their ends.
-#[derive(Debug)]
-pub(crate) struct Doors {
-    address: SocketAddr,
-    closing: Arc<AtomicBool>,
-}
-
-impl Doors {
-    pub(crate) fn open(
-        listener: TcpListener,
-        serve: impl Fn(TcpStream) + Send + Sync + 'static,
-    ) -> io::Result<Self> {
-        let address = listener.local_addr()?;
-        let closing = Arc::new(AtomicBool::new(false));
-        let (stop, serve) = (Arc::clone(&closing), Arc::new(serve));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if stop.load(Ordering::Acquire) {
-                    return;
-                }
-                let Ok(stream) = stream else { continue };
-                let serve = Arc::clone(&serve);
-                std::thread::spawn(move || serve(stream));
-            }
-        });
-        Ok(Self { address, closing })
-    }
-}
-
-impl Drop for Doors {
-    fn drop(&mut self) {
-        self.closing.store(true, Ordering::Release);
-        // Wakes the thread that accepts.
-        let _ = TcpStream::connect(self.address);
-    }
 }

@@ -1,3 +1,5 @@
+//! Everything that one test starts, and its end.
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;

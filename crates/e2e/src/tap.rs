@@ -1,20 +1,21 @@
+//! A relay that records what passes between the two programs.
+
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 
+use crate::doors::Doors;
 use crate::message::{Follower, Seen};
-use crate::raw_server::Doors;
 use crate::trace::{Exchange, Trace};
 
 /// A relay in front of a server: it passes every byte on unchanged, and notes the messages.
 #[derive(Debug)]
 pub struct Tap {
-    address: SocketAddr,
     trace: Trace,
-    _doors: Doors,
+    doors: Doors,
 }
 
 /// Is told of each answer before its last bytes go on to the client.
@@ -33,23 +34,21 @@ impl Tap {
         server: SocketAddr,
         on_answer: impl Fn(&Exchange) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").context("no port for the tap")?;
-        let address = listener.local_addr()?;
         let trace = Trace::new(&format!("the tap before {server}"));
         let on_answer: Arc<OnAnswer> = Arc::new(on_answer);
         let noting = trace.clone();
-        let doors = Doors::open(listener, move |client| {
+        let doors = Doors::open(move |client| {
             let Ok(upstream) = TcpStream::connect(server) else { return };
             // Failures end the connection, which is what the client of a broken server sees too.
             let _ = relay(client, upstream, &noting, &on_answer);
-        })?;
-        Ok(Self { address, trace, _doors: doors })
+        });
+        Ok(Self { trace, doors: doors.context("no port for the tap")? })
     }
 
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.doors.address()
     }
 
     /// What has passed.

@@ -1,3 +1,5 @@
+//! What arrived when, as a test reads it and a failure prints it.
+
 use std::fmt::Write as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! Folders: what lies in them, and whether two are the same.
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};

@@ -1,3 +1,5 @@
+//! Where a repository lies on a hub, checked before anything is asked.
+
 use std::fmt;
 use std::str::FromStr;
 

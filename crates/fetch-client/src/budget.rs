@@ -1,3 +1,5 @@
+//! How long a command waits in all, and how seconds are written.
+
 use std::time::Duration;
 
 /// How long `clone`, `fetch` and `pull` keep asking, where nobody says otherwise.
@@ -24,26 +26,27 @@ pub struct JunkBudget {
 /// [`JunkBudget`] when the option is no such number.
 pub fn resolve_retry_budget(option: Option<&str>, environment: Option<&str>) -> Result<Duration, JunkBudget> {
     match option {
-        Some(given) => seconds(given).ok_or_else(|| JunkBudget { given: given.to_owned() }),
-        None => Ok(environment.and_then(seconds).unwrap_or(DEFAULT_RETRY_BUDGET)),
+        Some(given) => budget(given).ok_or_else(|| JunkBudget { given: given.to_owned() }),
+        None => Ok(environment.and_then(budget).unwrap_or(DEFAULT_RETRY_BUDGET)),
     }
 }
 
+fn budget(text: &str) -> Option<Duration> {
+    match text.strip_prefix('-') {
+        Some(magnitude) => seconds(magnitude).map(|_| Duration::ZERO),
+        None => seconds(text),
+    }
+}
+
+/// Seconds as people write them: `1*DIGIT ["." 1*DIGIT]`.
 pub(crate) fn seconds(text: &str) -> Option<Duration> {
-    let (negative, magnitude) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (whole, fraction) = match magnitude.split_once('.') {
+    let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (magnitude, None),
+        None => (text, None),
     };
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(whole) || !fraction.is_none_or(is_number) {
         return None;
-    }
-    if negative {
-        return Some(Duration::ZERO);
     }
     let whole = whole
         .bytes()

@@ -1,3 +1,5 @@
+//! What can go wrong in a command, whose fault each is, and what was spent until then.
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +8,8 @@ use std::time::Duration;
 use hub_protocol::{BranchName, BranchNameError, CommitError, Id, PackError, RepositoryPath};
 use retry_middleware::AttemptTimedOut;
 
-use crate::transport::{Refusal, TransportError};
+use crate::refusal::Refusal;
+use crate::transport::TransportError;
 
 /// What went wrong in a command.
 ///
@@ -123,6 +126,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// No directory here to look for a repository in.
+    #[error("no repository here: there is no directory {}", .from.display())]
+    NoDirectory {
+        /// Where the search was to begin.
+        from: PathBuf,
+    },
     /// No repository here, nor in any directory above.
     #[error("no repository here: {} and the directories above it hold no .muse", .from.display())]
     NoRepository {
@@ -181,7 +190,7 @@ pub enum Error {
         fault: DownloadFault,
     },
     /// The pack is refused.
-    #[error("the pack was refused: {}", WithCauses(.0))]
+    #[error("the pack was refused: {}", .0.with_causes())]
     Pack(#[from] PackError),
     /// The pack, or this repository, lacks something that it leads to.
     #[error("{holder} leads to the {kind} {id}, which is missing")]
@@ -276,7 +285,9 @@ impl Error {
             | Self::RemoteBranchMissing { .. }
             | Self::RemoteEmpty
             | Self::Configuration { .. } => ErrorClass::User,
-            Self::NoRepository { .. } | Self::CloneInterrupted { .. } => ErrorClass::NoRepository,
+            Self::NoDirectory { .. } | Self::NoRepository { .. } | Self::CloneInterrupted { .. } => {
+                ErrorClass::NoRepository
+            }
             Self::BranchMissing { .. } | Self::RemoteMissing { .. } => ErrorClass::NameMissing,
             Self::Transport(_)
             | Self::AttemptTimedOut { .. }
@@ -331,7 +342,7 @@ pub struct Failed {
 /// What the retries of one command took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often the hub was asked for a pack.
+    /// How often the hub was asked for a pack, or for its branches where it came no further than that.
     pub attempts: u32,
     /// How long was waited between the attempts, in all.
     pub waited: Duration,
@@ -404,21 +415,6 @@ impl fmt::Display for Listed<'_> {
             None | Some(0) => Ok(()),
             Some(more) => write!(formatter, " and {more} more"),
         }
-    }
-}
-
-/// An error and what caused it, in one line.
-struct WithCauses<'a>(&'a dyn std::error::Error);
-
-impl fmt::Display for WithCauses<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(inner) = cause {
-            write!(formatter, ": {inner}")?;
-            cause = inner.source();
-        }
-        Ok(())
     }
 }
 

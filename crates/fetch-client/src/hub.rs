@@ -3,10 +3,11 @@
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
-use http::{Method, StatusCode};
+use http::Method;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, HeaderValue, RANGE};
 use hub_protocol::{
     FetchAnswer, FetchRequest, PresignAnswer, PresignRequest, Refs, UnpackAnswer, UnpackRequest,
 };
@@ -18,7 +19,8 @@ use url::Url;
 use crate::address::Address;
 use crate::errors::{Error, IoContext};
 use crate::progress::{Direction, Observer, Transfer};
-use crate::transport::{Patience, Refusal, Transport, TransportError, shown_url};
+use crate::refusal::Refusal;
+use crate::transport::{Patience, Transport, TransportError, shown_url};
 
 /// The longest answer that is read into memory: the heads of 100,000 branches.
 const MAX_ANSWER: usize = 16 << 20;
@@ -90,7 +92,7 @@ impl<'a> Hub<'a> {
         presigned: &PresignAnswer,
         path: &Path,
         size: u64,
-        observer: std::sync::Arc<dyn Observer>,
+        observer: Arc<dyn Observer>,
     ) -> Result<(), Error> {
         let url = self.address.presigned(&presigned.upload_url)?;
         let file = File::open(path).while_doing("opening", path)?;
@@ -135,7 +137,7 @@ impl<'a> Hub<'a> {
     pub(crate) async fn download(&self, url: &Url, from: u64) -> Result<Response, Error> {
         let mut request = self.transport.request(Method::GET, url, Patience::Silence)?;
         if from > 0 {
-            request = request.header(http::header::RANGE, format!("bytes={from}-"));
+            request = request.header(RANGE, format!("bytes={from}-"));
         }
         succeeded(&Method::GET, send(url, request).await?).await
     }
@@ -195,11 +197,4 @@ async fn read_json<T: DeserializeOwned>(url: &Url, mut response: Response) -> Re
         body.extend_from_slice(&piece);
     }
     serde_json::from_slice(&body).map_err(|error| unusable(error.to_string()))
-}
-
-impl Refusal {
-    /// Whether the hub has no such repository, or does not show it to us.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.status == StatusCode::NOT_FOUND
-    }
 }

@@ -36,6 +36,7 @@ mod download;
 mod errors;
 mod hub;
 mod progress;
+mod refusal;
 mod repository;
 mod retry;
 mod session;
@@ -57,6 +58,7 @@ pub use commands::{
 pub use errors::{DownloadFault, Error, ErrorClass, Failed, Spent, StillPreparing};
 pub use hub::Token;
 pub use progress::{Direction, Observer, Transfer, Unobserved, Waiting};
+pub use refusal::Refusal;
 pub use repository::{Config, DEFAULT_REMOTE, Differences, Identity, Recorded, Remote, Repository, Warning};
 pub use session::Session;
-pub use transport::{Refusal, TransportError, TransportSettings};
+pub use transport::{TransportError, TransportSettings};

@@ -1,3 +1,5 @@
+//! What whoever watches a command is told.
+
 use std::time::Duration;
 
 /// One wait between two attempts.

@@ -1,3 +1,5 @@
+//! What one run of a command carries from one request to the next.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Names of branches, safe as paths of files.
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;

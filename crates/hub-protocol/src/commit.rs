@@ -1,3 +1,5 @@
+//! A step of history, and how an id is made of it.
+
 use serde::{Deserialize, Serialize};
 
 use crate::quoted::quoted;

@@ -1,3 +1,5 @@
+//! Ids: digests as names, and how they are made and written.
+
 use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;

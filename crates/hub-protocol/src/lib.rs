@@ -33,6 +33,7 @@ pub use pack::{
 };
 pub use path::{PathError, RepositoryPath};
 pub use snapshot::{FileEntry, Snapshot, SnapshotError, objects_in};
+pub use timestamp::utc_timestamp;
 pub use wire::{
     DEFAULT_TTL_SECONDS, FetchAnswer, FetchRequest, MAX_HAVES, MAX_TTL_SECONDS, MAX_WANTS, MIN_TTL_SECONDS,
     PresignAnswer, PresignRequest, Refs, UnpackAnswer, UnpackRequest,

@@ -1,3 +1,5 @@
+//! Paths of files, safe on every system that they are cloned to.
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;

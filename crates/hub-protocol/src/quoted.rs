@@ -1,3 +1,5 @@
+//! Text from outside, in error messages.
+
 /// A text from outside, as it appears in an error: quoted, escaped, and cut where it would drown the rest.
 pub(crate) fn quoted(text: &str) -> String {
     const MAX_SHOWN: usize = 120;

@@ -1,3 +1,5 @@
+//! All files of one state, and how an id is made of them.
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;

@@ -1,3 +1,5 @@
+//! The JSON bodies of the hub's endpoints, and their caps.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

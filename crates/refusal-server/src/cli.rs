@@ -10,13 +10,18 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
 
 use crate::{
     CapacityRefusal, ClusterConfig, Config, FetchNotIndexed, HubConfig, JobKind, MPackNotReady, RetryAfter,
     Secret, Server, ThrottleConfig, ThrottleRate, Tokens,
 };
 
+/// What is logged where nobody says otherwise.
+const LOG_LEVEL: &str = "info";
 /// How long an ended server waits for threads that are stuck in the disk.
 const STUCK_THREADS: Duration = Duration::from_secs(2);
 
@@ -60,6 +65,7 @@ enum TokenCommand {
 struct Data {
     /// The folder that holds all that the server keeps.
     #[arg(long, value_name = "DIR", default_value = ".refusal-server", env = "REFUSAL_SERVER_DATA")]
+    #[arg(value_parser = OsStringValueParser::new().try_map(folder))]
     data: PathBuf,
 }
 
@@ -180,12 +186,28 @@ impl Serve {
     }
 }
 
-/// A token that was given; an empty one is refused by the names that it may have come under.
+/// A token that was given; one that nobody could present is refused by the names that it may have come under.
 fn secret(given: Option<String>, option: &str, variable: &str) -> anyhow::Result<Option<Secret>> {
-    if given.as_ref().is_some_and(String::is_empty) {
+    let Some(given) = given else { return Ok(None) };
+    if given.is_empty() {
         anyhow::bail!("expected a token in {option} or {variable}, got an empty text");
     }
-    Ok(given.map(Secret::new))
+    let secret = Secret::new(given);
+    if !secret.is_sound() {
+        anyhow::bail!(
+            "expected a token of visible ASCII characters in {option} or {variable}, got one with a blank, a line \
+             feed or another character"
+        );
+    }
+    Ok(Some(secret))
+}
+
+/// The path of the data folder; an empty one is refused by the names that it may have come under.
+fn folder(given: OsString) -> Result<PathBuf, &'static str> {
+    if given.is_empty() {
+        return Err("expected a folder in --data or REFUSAL_SERVER_DATA, got an empty text");
+    }
+    Ok(given.into())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -202,7 +224,11 @@ pub fn main() -> ExitCode {
 pub fn main_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => {
+        Err(mut error) => {
+            if error.kind() == ErrorKind::ArgumentConflict {
+                let tip = "options follow the subcommand, as in `refusal-server token add NAME --data DIR`";
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+            }
             // Nobody to tell when even that fails.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -223,14 +249,38 @@ pub fn main_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone
 }
 
 fn add_token(name: &str, data: &Data) -> anyhow::Result<()> {
+    // A token in a folder that no server uses would be good for nothing, and nobody would know why.
+    if !data.data.is_dir() {
+        anyhow::bail!(
+            "there is no data folder {}: start the server there first, or name its folder with --data",
+            data.data.display()
+        );
+    }
     let token = Tokens::open(&data.data, None)
         .and_then(|tokens| tokens.add(name))
         .with_context(|| format!("could not add a token in {}", data.data.display()))?;
     say(&token)
 }
 
+/// What to log: as `RUST_LOG` says, or why it says nothing.
+fn log_filter() -> (EnvFilter, Option<String>) {
+    // An empty variable is how a script says that there is none.
+    let Some(given) = std::env::var_os(EnvFilter::DEFAULT_ENV).filter(|given| !given.is_empty()) else {
+        return (LOG_LEVEL.into(), None);
+    };
+    match EnvFilter::try_from_default_env() {
+        Ok(filter) => (filter, None),
+        Err(error) => {
+            let variable = EnvFilter::DEFAULT_ENV;
+            let warning =
+                format!("{variable}={given:?} is not a filter for logs, and {LOG_LEVEL} is used: {error}");
+            (LOG_LEVEL.into(), Some(warning))
+        }
+    }
+}
+
 fn serve(options: Serve) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    let (filter, warning) = log_filter();
     let config = options.into_config()?;
     // Another program that becomes this one may have set up its own.
     let _ = tracing_subscriber::fmt()
@@ -238,6 +288,9 @@ fn serve(options: Serve) -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .try_init();
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(run(config));
     runtime.shutdown_timeout(STUCK_THREADS);

@@ -1,3 +1,5 @@
+//! What the server is told at its start, by a program or by the command line.
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! A peer that stops reading is let go.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

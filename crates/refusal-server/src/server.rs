@@ -1,3 +1,5 @@
+//! From a configuration to a server that runs, and to its end.
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,13 +25,11 @@ impl Server {
     /// [`StartError`] says what stood in the way.
     pub async fn bind(config: Config) -> Result<Running, StartError> {
         let loopback = config.listen.ip().is_loopback();
-        match &config.dev_token {
-            Some(token) if token.is_empty() => return Err(StartError::EmptyToken),
-            Some(_) if !loopback => return Err(StartError::DevTokenInPublic(config.listen)),
-            _ => {}
+        if [&config.dev_token, &config.admin_token].into_iter().flatten().any(|token| !token.is_sound()) {
+            return Err(StartError::UnsoundToken);
         }
-        if config.admin_token.as_ref().is_some_and(tokens::Secret::is_empty) {
-            return Err(StartError::EmptyToken);
+        if config.dev_token.is_some() && !loopback {
+            return Err(StartError::DevTokenInPublic(config.listen));
         }
         if let Some(url) = &config.public_url
             && !is_base_url(url)
@@ -54,7 +54,7 @@ impl Server {
                 folder: config.data.display().to_string(),
                 error: io::Error::other(error),
             })?
-            .map_err(StartError::Store)?;
+            .map_err(|error| StartError::Store { folder: config.data.display().to_string(), error })?;
         let hub = Arc::new(hub);
         let workers = hub::jobs::start(&hub, &stop);
         let router = app::router(hub, cluster, &config);
@@ -133,8 +133,13 @@ pub enum StartError {
         error: io::Error,
     },
     /// The data in the folder cannot be used.
-    #[error(transparent)]
-    Store(hub::StoreError),
+    #[error("cannot use the data folder {folder}: {error}")]
+    Store {
+        /// The folder.
+        folder: String,
+        /// What is wrong with it.
+        error: hub::StoreError,
+    },
     /// The cluster contradicts itself.
     #[error("the cluster cannot be as it is configured: {0}")]
     Cluster(ClusterConfigError),
@@ -144,9 +149,9 @@ pub enum StartError {
     /// Presigned URLs could not start with that.
     #[error("expected a public URL such as `https://hub.example`, got `{}`", .0.escape_debug())]
     PublicUrl(String),
-    /// An empty token would admit everyone.
-    #[error("expected a token, got an empty text")]
-    EmptyToken,
+    /// Nobody could present such a token; an empty one would admit everyone.
+    #[error("expected a token of visible ASCII characters, got an empty text or one that holds others")]
+    UnsoundToken,
 }
 
 fn is_base_url(url: &str) -> bool {

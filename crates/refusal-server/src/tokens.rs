@@ -35,8 +35,9 @@ impl Secret {
         digest(&self.0).ct_eq(&digest(other)).into()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether it can be presented as a token: visible ASCII characters, without blanks and line feeds.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
     }
 }
 

@@ -163,6 +163,18 @@ fn what_cannot_be_served_is_said_on_stderr_with_exit_code_1() {
                 format!("refusal-server: expected a token in {option} or {variable}, got an empty text")
             )
         );
+        for unsound in ["two words", "a token and its line feed\n", "ünsound"] {
+            assert_eq!(
+                run(&[option, unsound]),
+                (
+                    Some(1),
+                    format!(
+                        "refusal-server: expected a token of visible ASCII characters in {option} or {variable}, \
+                         got one with a blank, a line feed or another character"
+                    )
+                )
+            );
+        }
     }
     assert_eq!(
         run(&["--public-url", "hub.example"]),
@@ -176,4 +188,62 @@ fn what_cannot_be_served_is_said_on_stderr_with_exit_code_1() {
     let (code, text) = run(&["--listen", address]);
     assert_eq!(code, Some(1));
     assert!(text.starts_with(&format!("refusal-server: cannot listen on {address}: ")), "{text}");
+}
+
+/// What the program says on stderr to a command line that it does not take, with what it exits with.
+fn refused(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_refusal-server"))
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"", "{arguments:?}");
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_token_for_a_folder_that_no_server_uses_is_refused_and_makes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("nowhere");
+    let (code, text) = refused(&["token", "add", "gabriel", "--data", folder.to_str().unwrap()], &[]);
+    assert_eq!(code, Some(1));
+    assert!(
+        text.starts_with(&format!("refusal-server: there is no data folder {}: ", folder.display())),
+        "{text}"
+    );
+    assert!(!folder.exists());
+}
+
+#[test]
+fn an_empty_name_of_the_data_folder_names_option_and_variable() {
+    let expected = "expected a folder in --data or REFUSAL_SERVER_DATA, got an empty text";
+    for (arguments, environment) in [
+        (&[][..], &[("REFUSAL_SERVER_DATA", "")][..]),
+        (&["--data="], &[]),
+        (&["token", "add", "me", "--data="], &[]),
+    ] {
+        let (code, text) = refused(arguments, environment);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn an_option_before_the_subcommand_is_told_where_it_belongs() {
+    let (code, text) = refused(&["--data", "somewhere", "token", "add", "me"], &[]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("the subcommand 'token' cannot be used with '--data <DIR>'"), "{text}");
+    let tip = "options follow the subcommand, as in `refusal-server token add NAME --data DIR`";
+    assert!(text.contains(tip), "{text}");
+}
+
+/// A filter that is none must neither keep the server down nor be taken in silence.
+#[test]
+fn a_log_filter_that_is_none_is_warned_of() {
+    for (given, warned) in [("info,=,", true), ("hyper=debug,info", false), ("", false)] {
+        let program = Program::start_with_environment(&[("RUST_LOG", given)], &[]);
+        assert_eq!(program.get("/healthz").0, 200);
+        let warning = format!("RUST_LOG={given:?} is not a filter for logs, and info is used");
+        assert_eq!(program.log().contains(&warning), warned, "{}", program.log());
+    }
 }

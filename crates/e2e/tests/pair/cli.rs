@@ -106,12 +106,16 @@ fn help_of_get() {
       -C, --directory <DIRECTORY>  Work as if started in this directory
           --method <METHOD>        The method; without it GET, or POST with a body
           --body-file <FILE>       The file to send as the body, afresh in each attempt
-          --header <FIELD>         A header field, `Name: value`; may be repeated
+          --header <FIELD>         A header field, `Name: value`, but none that says how the request is sent; may be repeated
           --profile <PROFILE>      When to come back, and how often: muse, shakenfist, alkhttp or recommended [default: recommended]
-          --deadline <SECONDS>     Plan no attempt after this time, and let none run past it
+          --deadline <SECONDS>     Plan no attempt after this time, and let none run past it; with 0, one attempt and no wait
           --vouch                  Vouch that a refused request has changed nothing, so that any method may be sent again
       -o, --output <FILE>          Write the answer's body to this file, once it is whole, and not to standard output
       -h, --help                   Print help
+
+    Exit codes:
+      0  a success                           3  a refusal, no answer, or an answer that could not be written
+      1  nothing was sent: a usage error   130  interrupted
     "#);
 }
 

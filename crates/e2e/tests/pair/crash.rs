@@ -4,13 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use e2e::{
-    Answer, Client, Hub, JobKind, Process, RawServer, Scene, Stream, TOKEN, Tree, clock, write_random_file,
-};
+use e2e::{Answer, Client, Hub, JobKind, Process, RawServer, Scene, TOKEN, Tree, clock, write_random_file};
 
 use crate::fake_hub::{Answers, busy, fake_hub, url};
 use crate::forge::{Forged, forged};
-use crate::scene;
+use crate::{scene, wait_for_waiting_line};
 
 const SHORT_WAITS: [&str; 2] = ["--retry-after-index=1", "--retry-after-prebuild=1"];
 
@@ -88,10 +86,6 @@ fn a_clone_outlives_a_hub_that_is_killed_during_the_wait() {
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
     let differences = Tree::differences(&folder, &target).unwrap();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
-}
-
-fn wait_for_waiting_line(process: &Process) {
-    process.line("a waiting line", |line| line.stream == Stream::Err && line.text.starts_with('⏳')).unwrap();
 }
 
 /// A hub whose first download never ends.

@@ -11,10 +11,11 @@ fn demo(dir: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_demo")).arg("--dir").arg(dir).output().unwrap()
 }
 
+/// What it says on standard error where it fails, and that it has said nothing before.
 #[track_caller]
-fn refused(dir: &Path) -> String {
+fn refused_at_once(dir: &Path) -> String {
     let output = demo(dir);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{output:?}");
     String::from_utf8(output.stderr).unwrap()
 }
 
@@ -72,14 +73,27 @@ fn a_folder_without_a_file_is_named() {
     let scene = scene();
     let folder = scene.new_folder("empty").unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
-    let told = refused(&folder);
+    let output = demo(&folder);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains(&format!("{} holds no file that a commit could hold", folder.display())), "{told}");
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
-    let told = refused(Path::new("/nowhere/at/all"));
+fn a_folder_that_is_not_there_or_is_none_is_named_before_anything_starts() {
+    let told = refused_at_once(Path::new("/nowhere/at/all"));
     assert!(told.contains("could not find the folder /nowhere/at/all"), "{told}");
+    let scene = scene();
+    let file = scene.new_path("file");
+    fs::write(&file, "no folder").unwrap();
+    let told = refused_at_once(&file);
+    assert!(told.contains(&format!("could not read the folder {}", file.display())), "{told}");
+}
+
+#[test]
+fn it_tells_its_version() {
+    let output = Command::new(env!("CARGO_BIN_EXE_demo")).arg("--version").output().unwrap();
+    assert_eq!(output.stdout, format!("demo {}\n", env!("CARGO_PKG_VERSION")).into_bytes());
 }
 
 #[test]

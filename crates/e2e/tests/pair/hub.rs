@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use e2e::{JobKind, Scene, Stream, Tree, write_random_file};
+use e2e::{JobKind, Scene, Tree, write_random_file};
 use serde_json::Value;
 
 use crate::fake_hub::{Answers, busy, fake_hub, url};
 use crate::forge::forged;
-use crate::scene;
+use crate::{scene, wait_for_waiting_line};
 
 const WAITING: &str = "⏳ remote preparing fetch data";
 
@@ -176,9 +176,7 @@ fn a_pull_waits_until_the_new_objects_are_indexed() {
     fs::write(folder.join("c.txt"), "c\n").unwrap();
     scene.client(&folder).publish(&from).unwrap();
     let pulling = scene.client(&target).start(&["pull"]).unwrap();
-    pulling
-        .line("a waiting line", |line| line.stream == Stream::Err && line.text.starts_with(WAITING))
-        .unwrap();
+    wait_for_waiting_line(&pulling);
     hub.release(JobKind::Index).unwrap();
     let ended = pulling.wait().unwrap();
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);

@@ -4,21 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use e2e::{Answer, Process, Scene, Stream};
+use e2e::{Answer, Process, Scene};
 
 use crate::fake_hub::{Answers, busy, fake_hub, url};
 use crate::forge::{Forged, forged};
-use crate::scene;
+use crate::{scene, wait_for_waiting_line};
 
 /// A hub whose pack comes so slowly that the test is over long before.
 fn slow_download(scene: &Scene, forged: &Forged) -> e2e::RawServer {
     let pack = &forged.pack;
     let trickling = Answer::head("200 OK", &[], pack.len() as u64).trickle(pack, 1, Duration::from_secs(1));
     fake_hub(scene, forged, Answers::downloads([trickling]))
-}
-
-fn wait_for_waiting_line(process: &Process) {
-    process.line("a waiting line", |line| line.stream == Stream::Err && line.text.starts_with('⏳')).unwrap();
 }
 
 #[track_caller]

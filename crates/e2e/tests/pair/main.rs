@@ -15,9 +15,15 @@ mod load;
 mod redacted;
 mod throttle;
 
-use e2e::Scene;
+use e2e::{Process, Scene, Stream};
 
 /// A scene whose programs are this package's own binary.
 fn scene() -> Scene {
     Scene::new(env!("CARGO_BIN_EXE_demo")).unwrap()
+}
+
+/// Waits until a client has said that it waits.
+#[track_caller]
+fn wait_for_waiting_line(process: &Process) {
+    process.line("a waiting line", |line| line.stream == Stream::Err && line.text.starts_with('⏳')).unwrap();
 }

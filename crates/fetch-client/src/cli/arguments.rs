@@ -1,3 +1,5 @@
+//! The command line as people write it; clap makes the help of it.
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -141,6 +143,10 @@ pub(super) struct Retry {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  a success                           3  a refusal, no answer, or an answer that could not be written
+  1  nothing was sent: a usage error   130  interrupted")]
 pub(super) struct Get {
     /// Where to
     pub(super) url: String,
@@ -150,13 +156,13 @@ pub(super) struct Get {
     /// The file to send as the body, afresh in each attempt
     #[arg(long, value_name = "FILE")]
     pub(super) body_file: Option<PathBuf>,
-    /// A header field, `Name: value`; may be repeated
+    /// A header field, `Name: value`, but none that says how the request is sent; may be repeated
     #[arg(long, value_name = "FIELD")]
     pub(super) header: Vec<String>,
     /// When to come back, and how often: muse, shakenfist, alkhttp or recommended
     #[arg(long, default_value = "recommended")]
     pub(super) profile: String,
-    /// Plan no attempt after this time, and let none run past it
+    /// Plan no attempt after this time, and let none run past it; with 0, one attempt and no wait
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub(super) deadline: Option<String>,
     /// Vouch that a refused request has changed nothing, so that any method may be sent again

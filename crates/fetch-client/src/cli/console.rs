@@ -1,3 +1,5 @@
+//! Standard error: lines, and bars where there is a terminal.
+
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

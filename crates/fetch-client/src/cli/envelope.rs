@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_failure_has_these_members_in_this_order() {
-        insta::assert_snapshot!(failure(Verb::Fetch, &not_found()), @r#"{"ok":false,"command":"fetch","error":"GET http://hub/me/work/refs answered 404: no such repository (request r-2)","status":404,"exit_code":3,"attempts":0,"waited_s":0.0,"request_id":"r-2"}"#);
+        insta::assert_snapshot!(failure(Verb::Fetch, &not_found()), @r#"{"ok":false,"command":"fetch","error":"GET http://hub/me/work/refs answered 404: no such repository (request r-2)","status":404,"exit_code":3,"attempts":1,"waited_s":0.0,"request_id":"r-2"}"#);
         insta::assert_snapshot!(failure(Verb::Pull, &interrupted()), @r#"{"ok":false,"command":"pull","error":"interrupted","status":null,"exit_code":130,"attempts":1,"waited_s":2.5,"request_id":null}"#);
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::CONTENT_LENGTH;
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::{Body, Response};
 use retry_core::{
@@ -26,6 +26,7 @@ use url::Url;
 use super::arguments::Get;
 use super::console::Console;
 use super::exit;
+use super::failure::Failure;
 use super::run::{Program, settings};
 use crate::budget::seconds;
 use crate::transport::{Patience, Transport, TransportError, deepest_cause, shown_url};
@@ -35,36 +36,21 @@ const MAX_DRAINED: usize = 64 * 1024;
 /// How long that may take.
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-/// Sends the request, prints the last answer's body, and returns the exit code: 0 only after a success.
+/// The fields that say how the request is sent: whoever gave one by hand would contradict what is sent.
+const OWN_FIELDS: [HeaderName; 8] =
+    [CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+
+/// Sends the request, prints the last answer's body, and returns the exit code: 0 only after a success, 1 where
+/// nothing was sent, 3 where it was in vain.
 pub(super) async fn run(program: &Program, arguments: Get) -> u8 {
-    match send(program, arguments).await {
-        Ok(()) => exit::DONE,
-        Err(Failure { code, text }) => {
-            program.console.line(&format!("❌ {text}"));
-            code
-        }
-    }
+    let done = match Prepared::of(program, arguments).await {
+        Ok(prepared) => send(program, &prepared).await,
+        Err(text) => Err(Failure::user(text)),
+    };
+    done.map_or_else(|failure| failure.tell(&program.console), |()| exit::DONE)
 }
 
-struct Failure {
-    code: u8,
-    text: String,
-}
-
-impl<E: std::fmt::Display> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self { code: exit::USER_ERROR, text: error.to_string() }
-    }
-}
-
-impl Failure {
-    fn interrupted() -> Self {
-        Self { code: exit::INTERRUPTED, text: "interrupted".to_owned() }
-    }
-}
-
-async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
-    let prepared = Prepared::of(program, arguments).await?;
+async fn send(program: &Program, prepared: &Prepared) -> Result<(), Failure> {
     let clock = SystemClock;
     let start = clock.monotonic();
     let mut request = LogicalRequest::new(&prepared.policy, prepared.replay, start).spread(&mut ThreadRandom);
@@ -75,7 +61,7 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
     let console = Arc::clone(&program.console);
     let mut driver =
         Driver { clock, random: ThreadRandom, observer: move |event: Event<'_>| tell(&console, &event) };
-    let mut exchange = Sending { transport: Transport::new(settings()), prepared: &prepared };
+    let mut exchange = Sending { transport: Transport::new(settings()), prepared };
     let Finished { stop, answer, error, .. } =
         driver.run(&mut request, &mut exchange, program.cancel.cancelled()).await;
 
@@ -84,23 +70,24 @@ async fn send(program: &Program, arguments: Get) -> Result<(), Failure> {
     }
     let Some(answer) = answer else {
         let why = error.map_or_else(|| "no answer".to_owned(), |error| error.at(&prepared.url));
-        return Err(Failure::from(with_stop(why, stop)));
+        return Err(Failure::internal(with_stop(why, stop)));
     };
     let status = answer.status;
     let writing = program.cancel.run_until_cancelled(write(answer, prepared.output.as_deref()));
     tokio::select! {
         biased;
-        written = writing => written.ok_or_else(Failure::interrupted)??,
+        written = writing => written.ok_or_else(Failure::interrupted)?.map_err(Failure::internal)?,
         () = passes(deadline.filter(|deadline| *deadline > clock.monotonic())) => {
             let url = shown_url(&prepared.url);
-            return Err(Failure::from(format!("the deadline passed while the answer of {url} was still coming")));
+            let text = format!("the deadline passed while the answer of {url} was still coming");
+            return Err(Failure::internal(text));
         }
     }
     match (error, stop) {
-        (Some(error), stop) => Err(Failure::from(with_stop(error.at(&prepared.url), stop))),
+        (Some(error), stop) => Err(Failure::internal(with_stop(error.at(&prepared.url), stop))),
         (None, Some(stop)) => {
             let answered = format!("{} {} answered {status}", prepared.method, shown_url(&prepared.url));
-            Err(Failure::from(with_stop(answered, Some(stop))))
+            Err(Failure::internal(with_stop(answered, Some(stop))))
         }
         (None, None) => Ok(()),
     }
@@ -161,18 +148,21 @@ enum RequestBody {
 }
 
 impl Prepared {
-    async fn of(program: &Program, arguments: Get) -> Result<Self, Failure> {
+    /// The request of these arguments, or what is wrong with them.
+    async fn of(program: &Program, arguments: Get) -> Result<Self, String> {
         let url = Url::parse(&arguments.url)
             .map_err(|error| format!("expected a URL, got {:?}: {error}", arguments.url))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(format!(
                 "expected a URL that starts with http:// or https://, got {:?}",
                 arguments.url
-            )
-            .into());
+            ));
         }
         let body = match arguments.body_file.map(|file| program.path(&file)) {
-            Some(path) => Some(program.unless_interrupted(move || Ok(RequestBody::at(&path))).await??),
+            Some(path) => {
+                let reading = program.unless_interrupted(move || Ok(RequestBody::at(&path))).await;
+                Some(reading.map_err(|error| error.to_string())??)
+            }
             None => None,
         };
         let method = match (&arguments.method, &body) {
@@ -186,7 +176,7 @@ impl Prepared {
             format!("expected one of the profiles {}, got {:?}", names.join(", "), arguments.profile)
         })?;
         // Whoever names the profile opts in.
-        let policy = policy.to_builder().enabled(true).build()?;
+        let policy = policy.to_builder().enabled(true).build().map_err(|error| error.to_string())?;
         let deadline = match &arguments.deadline {
             None => None,
             Some(given) => Some(seconds(given).ok_or_else(|| {
@@ -211,7 +201,7 @@ impl Prepared {
 }
 
 impl RequestBody {
-    fn at(path: &Path) -> Result<Self, Failure> {
+    fn at(path: &Path) -> Result<Self, String> {
         let unreadable = |error| format!("the body {} cannot be read: {error}", path.display());
         let file = File::open(path).map_err(unreadable)?;
         if file.metadata().map_err(unreadable)?.is_file() {
@@ -220,23 +210,28 @@ impl RequestBody {
         let mut bytes = Vec::new();
         (&file).take(MOST_KEPT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MOST_KEPT {
-            return Err(Failure::from(format!(
+            return Err(format!(
                 "expected at most {} MiB from {}, which is no regular file and has to be kept for a repeat",
                 MOST_KEPT >> 20,
                 path.display()
-            )));
+            ));
         }
         Ok(Self::Bytes(bytes.into()))
     }
 }
 
-fn headers(fields: &[String]) -> Result<HeaderMap, Failure> {
+fn headers(fields: &[String]) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for field in fields {
         let unusable = || format!("expected a header field such as `Accept: text/plain`, got {field:?}");
         let (name, value) = field.split_once(':').ok_or_else(unusable)?;
         let name = HeaderName::try_from(name.trim()).map_err(|_| unusable())?;
         let value = HeaderValue::try_from(value.trim()).map_err(|_| unusable())?;
+        if OWN_FIELDS.contains(&name) {
+            return Err(format!(
+                "the field {name} says how the request is sent and cannot be given, got {field:?}"
+            ));
+        }
         headers.append(name, value);
     }
     Ok(headers)
@@ -364,7 +359,7 @@ impl Exchange for Sending<'_> {
 }
 
 /// Hands the body on, to standard output as it comes, or to a file once it is whole.
-async fn write(mut answer: Answer, output: Option<&Path>) -> Result<(), Failure> {
+async fn write(mut answer: Answer, output: Option<&Path>) -> Result<(), String> {
     let unwritten = |error: io::Error| match output {
         Some(path) => format!("{} cannot be written: {error}", path.display()),
         None => format!("standard output cannot be written: {error}"),
@@ -380,9 +375,9 @@ async fn write(mut answer: Answer, output: Option<&Path>) -> Result<(), Failure>
         destination.write(&piece).map_err(unwritten)?;
     }
     if let Some(cause) = answer.cut {
-        return Err(format!("the answer was cut off: {cause}").into());
+        return Err(format!("the answer was cut off: {cause}"));
     }
-    Ok(destination.finish(output).map_err(unwritten)?)
+    destination.finish(output).map_err(unwritten)
 }
 
 enum Destination {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::arguments::{self, CreateInstance, InstanceCommand, Stay};
 use super::exit;
+use super::failure::Failure;
 use super::run::{Program, print, settings};
 use crate::budget::seconds;
 use crate::cluster::{
@@ -26,18 +27,7 @@ pub(super) async fn run(program: &Program, command: InstanceCommand) -> u8 {
             Err(failure) => Err(failure),
         },
     };
-    match done {
-        Ok(code) => code,
-        Err(Failure { code, text }) => {
-            program.console.line(&format!("❌ {text}"));
-            code
-        }
-    }
-}
-
-struct Failure {
-    code: u8,
-    text: String,
+    done.unwrap_or_else(|failure| failure.tell(&program.console))
 }
 
 impl From<ClusterError> for Failure {
@@ -49,7 +39,7 @@ impl From<ClusterError> for Failure {
             _ => exit::INTERNAL,
         };
         let advice = error.refusal().and_then(advice).map(|advice| format!("; {advice}")).unwrap_or_default();
-        Self { code, text: format!("{error}{advice}") }
+        Self::new(code, format_args!("{error}{advice}"))
     }
 }
 
@@ -93,17 +83,14 @@ async fn create(program: &Program, arguments: CreateInstance) -> Result<u8, Fail
         // It exists: its id must not be lost with the error.
         Err(ClusterError::Unwatched { instance, error }) => {
             show(&instance);
-            return Err(Failure {
-                code: exit::INTERNAL,
-                ..ClusterError::Unwatched { instance, error }.into()
-            });
+            return Err(ClusterError::Unwatched { instance, error }.into());
         }
         created => created?,
     };
     let code = show(&instance);
     if instance.state == "error" {
         let text = format!("the instance {} was created and could not be started", instance.uuid);
-        return Err(Failure { code: exit::INTERNAL, text });
+        return Err(Failure::internal(text));
     }
     Ok(code)
 }
@@ -119,9 +106,8 @@ async fn one<T: Serialize>(
 
 fn client(program: &Program, given: &arguments::Cluster, retry: bool) -> Result<Cluster, Failure> {
     let strategy = match (&given.timeout, given.strategy) {
-        (Some(timeout), _) => Strategy::Within(seconds(timeout).ok_or_else(|| Failure {
-            code: exit::USER_ERROR,
-            text: format!("--timeout: expected a number of seconds such as 10, got {timeout:?}"),
+        (Some(timeout), _) => Strategy::Within(seconds(timeout).ok_or_else(|| {
+            Failure::user(format!("--timeout: expected a number of seconds such as 10, got {timeout:?}"))
         })?),
         (None, Stay::Continue) => Strategy::Continue,
         (None, Stay::Pause) => Strategy::Pause,

@@ -4,6 +4,7 @@ mod arguments;
 mod console;
 mod envelope;
 mod exit;
+mod failure;
 mod get;
 mod instance;
 mod message;

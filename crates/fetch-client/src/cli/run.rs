@@ -1,3 +1,6 @@
+//! Each command: from its arguments to what is printed and the exit code.
+
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +13,7 @@ use super::arguments::{self, Access, Arguments, Command, Retry};
 use super::console::Console;
 use super::{Verb, envelope, exit, get, instance, message, signals};
 use crate::address::Address;
-use crate::budget::resolve_retry_budget;
+use crate::budget::{JunkBudget, resolve_retry_budget};
 use crate::commands::{
     CloneRequest, FetchOptions, FetchReport, PushRequest, StatusReport, Update, clone, fetch, init,
     ls_remote, pull, push, status,
@@ -187,7 +190,7 @@ impl Program {
         prepared: Result<(R, Session), Error>,
         work: impl AsyncFnOnce(R, Session) -> Result<FetchReport, Failed>,
     ) -> u8 {
-        let budget = match budget(retry) {
+        let budget = match self.budget(retry) {
             Ok(budget) => budget,
             Err(error) => {
                 self.console.line(&format!("❌ --retry-timeout: {error}"));
@@ -213,6 +216,24 @@ impl Program {
                 exit::code(&failed.error)
             }
         }
+    }
+
+    /// The budget that the options and the environment make, and a word about a variable that counts for nothing.
+    fn budget(&self, retry: &Retry) -> Result<Duration, JunkBudget> {
+        let option = retry.retry_timeout.as_deref();
+        // An empty variable is how a script says that there is none.
+        let environment = std::env::var_os(BUDGET_VARIABLE).filter(|value| !value.is_empty());
+        let environment = environment.as_deref().map(OsStr::to_string_lossy);
+        let budget = resolve_retry_budget(option, environment.as_deref())?;
+        if retry.no_retry {
+            return Ok(Duration::ZERO);
+        }
+        if option.is_none()
+            && let Err(junk) = resolve_retry_budget(environment.as_deref(), None)
+        {
+            self.console.line(&format!("⚠ {BUDGET_VARIABLE} counts as not set: {junk}"));
+        }
+        Ok(budget)
     }
 
     /// Where the program works.
@@ -264,12 +285,6 @@ pub(super) fn settings() -> TransportSettings {
     TransportSettings { system_proxy: true, ..TransportSettings::default() }
 }
 
-fn budget(retry: &Retry) -> Result<Duration, crate::JunkBudget> {
-    let environment = std::env::var(BUDGET_VARIABLE).ok();
-    let budget = resolve_retry_budget(retry.retry_timeout.as_deref(), environment.as_deref())?;
-    Ok(if retry.no_retry { Duration::ZERO } else { budget })
-}
-
 /// Prints to standard output, and returns the exit code. A reader that has gone away wants no more of it; a
 /// disk that is full has lost it.
 pub(super) fn print(text: &str) -> u8 {
@@ -297,7 +312,7 @@ fn render_report(verb: Verb, report: &FetchReport) -> String {
     let branch = &report.branch;
     match (verb, report.update) {
         (Verb::Clone, _) => {
-            format!("cloned {} into {}: {came}; {branch} is at {head}", report.url, shown(&report.target))
+            format!("cloned {} into {}: {came}; {branch} is at {head}", report.url, report.target.display())
         }
         (_, Some(Update::UpToDate)) => format!("{branch} is up to date at {head}"),
         (_, Some(Update::FastForward)) => format!("{branch} moved on to {head}: {came}"),
@@ -328,10 +343,6 @@ fn render_status(report: &StatusReport) -> String {
         lines.push("nothing to commit".to_owned());
     }
     lines.join("\n")
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 fn counted(number: u64, what: &str) -> String {

@@ -8,7 +8,7 @@ use hub_protocol::{BranchName, Id};
 use crate::commands::FetchReport;
 use crate::errors::{Error, Failed, Spent, StillPreparing};
 use crate::progress::Waiting;
-use crate::transport::Refusal;
+use crate::refusal::Refusal;
 
 pub(super) fn waits() -> [Waiting; 2] {
     let wait = |attempt, elapsed| Waiting {
@@ -41,7 +41,7 @@ pub(super) fn not_found() -> Failed {
         text: "no such repository".to_owned(),
         headers: HeaderMap::new(),
     };
-    Failed { error: Error::Refused(Box::new(refusal)), spent: Spent::default() }
+    Failed { error: Error::Refused(Box::new(refusal)), spent: Spent { attempts: 1, ..Spent::default() } }
 }
 
 pub(super) fn interrupted() -> Failed {

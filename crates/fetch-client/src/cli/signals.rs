@@ -1,3 +1,5 @@
+//! Ctrl-C and SIGTERM.
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 

@@ -1,3 +1,5 @@
+//! What a user of a cluster calls.
+
 use std::fmt;
 use std::sync::Arc;
 

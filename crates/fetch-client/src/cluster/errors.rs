@@ -1,3 +1,5 @@
+//! What can go wrong with a cluster, and its refusals kept whole.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -9,7 +11,8 @@ use serde_json::Value;
 
 use super::instance::Instance;
 use crate::errors::Spent;
-use crate::transport::{TransportError, printable};
+use crate::refusal::printable;
+use crate::transport::TransportError;
 
 /// What went wrong in asking a cluster.
 #[derive(Debug, thiserror::Error)]

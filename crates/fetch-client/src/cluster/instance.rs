@@ -1,3 +1,5 @@
+//! Instances, as they are asked for and as they are shown.
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

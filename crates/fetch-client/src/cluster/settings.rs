@@ -1,3 +1,5 @@
+//! Where a cluster is, who asks, and how long to stay with it.
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

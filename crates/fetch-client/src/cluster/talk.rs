@@ -1,3 +1,5 @@
+//! A conversation with a cluster: what stands between one request and the retries.
+
 use std::time::Duration;
 
 use bytes::Bytes;

@@ -1,25 +1,19 @@
 //! One request and its answer, read whole: what lies below everything that may be repeated.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
 use retry_core::Monotonic;
 use retry_middleware::{Clock, SystemClock};
-use tokio::time::timeout;
 use url::Url;
 
 use super::errors::ClusterError;
 use crate::hub::Token;
+use crate::refusal::refused_body;
 use crate::transport::{Patience, Transport, TransportError, shown_url};
 
 /// The longest good answer: some ten thousand instances.
 const MAX_ANSWER: usize = 16 << 20;
-/// How much of a refusal's body is read: enough for any message, and for its mark.
-const MAX_REFUSAL: usize = 64 << 10;
-/// How long a refusal's body may take: the head has said when to come back, and that time runs already.
-const REFUSAL_TIME: Duration = Duration::from_secs(2);
 
 /// One request.
 pub(super) struct Question {
@@ -72,8 +66,8 @@ impl Wire for Network<'_> {
         let mut response = request.send().await.map_err(lost)?;
         let received = SystemClock.monotonic();
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        let mut body = Vec::new();
-        if status.is_success() {
+        let body = if status.is_success() {
+            let mut body = Vec::new();
             while let Some(piece) = response.chunk().await.map_err(lost)? {
                 if body.len() + piece.len() > MAX_ANSWER {
                     let reason = format!("it is longer than {MAX_ANSWER} bytes");
@@ -81,17 +75,10 @@ impl Wire for Network<'_> {
                 }
                 body.extend_from_slice(&piece);
             }
+            body
         } else {
-            // A body that breaks off, or does not end, keeps what came of it (F24): the head has decided.
-            let _ = timeout(REFUSAL_TIME, async {
-                while body.len() < MAX_REFUSAL
-                    && let Ok(Some(piece)) = response.chunk().await
-                {
-                    body.extend_from_slice(&piece[..piece.len().min(MAX_REFUSAL - body.len())]);
-                }
-            })
-            .await;
-        }
+            refused_body(&mut response).await
+        };
         Ok(Answer { asked, status, headers, body: body.into(), received })
     }
 }

@@ -1,17 +1,18 @@
+//! `clone`: a repository made of what a remote has, or nothing at all.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hub_protocol::{BranchName, Id, Refs};
 
-use super::fetch::{note_remote, receive_heads};
+use super::fetch::{ask_for_refs, note_remote, receive_heads};
 use super::remote::RemoteInUse;
 use super::{FetchReport, blocking};
 use crate::address::Address;
 use crate::errors::{Error, Failed, IoContext, Spent};
 use crate::repository::{DEFAULT_REMOTE, Identity, Move, Remote, Repository, RepositoryLock};
 use crate::session::Session;
-use crate::transport::unless_cancelled;
 
 /// What to clone, and where to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +54,7 @@ async fn fill(
     let noted = Remote { url: request.address.to_string(), token: None };
     let remote = RemoteInUse::new(DEFAULT_REMOTE, &noted, session)?;
     let hub = remote.hub(session);
-    let refs = unless_cancelled(session.cancel(), hub.refs()).await??;
+    let refs = ask_for_refs(session, &hub, spent).await?;
     let (branch, head) = choose_branch(&refs, request.branch.as_ref())?;
     let received = receive_heads(session, &hub, &repository, &refs.branch_heads, Vec::new(), spent).await?;
 

@@ -1,3 +1,5 @@
+//! `fetch`, and what `clone` and `pull` share with it: packs into the store, then names for what came.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub_protocol::{BranchName, FetchRequest, Id, MAX_HAVES, MAX_WANTS, Refs};
@@ -86,7 +88,7 @@ pub(super) async fn fetch_remote(
     spent: &mut Spent,
 ) -> Result<Fetched, Error> {
     let hub = remote.hub(session);
-    let refs = unless_cancelled(session.cancel(), hub.refs()).await??;
+    let refs = ask_for_refs(session, &hub, spent).await?;
     let heads = match branch {
         None => refs.branch_heads.clone(),
         Some(branch) => {
@@ -105,6 +107,12 @@ pub(super) async fn fetch_remote(
     })
     .await?;
     Ok(Fetched { heads, received })
+}
+
+/// Asks what the remote says of itself, once. Where that is refused, no pack is asked for, and this was the attempt.
+pub(super) async fn ask_for_refs(session: &Session, hub: &Hub<'_>, spent: &mut Spent) -> Result<Refs, Error> {
+    let asked = unless_cancelled(session.cancel(), hub.refs()).await?;
+    asked.inspect_err(|_| spent.attempts += 1)
 }
 
 /// Notes what the remote said of itself. The commits are in the store by now: these names come last.

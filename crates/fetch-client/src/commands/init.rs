@@ -1,3 +1,5 @@
+//! `init`: a directory becomes a repository.
+
 use std::path::Path;
 
 use hub_protocol::BranchName;

@@ -1,3 +1,5 @@
+//! `ls-remote`: what a remote says of itself.
+
 use hub_protocol::Refs;
 
 use crate::address::Address;

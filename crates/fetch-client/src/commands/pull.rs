@@ -1,3 +1,5 @@
+//! `pull`: a fetch, then a fast-forward or a merge.
+
 use hub_protocol::{Commit, Id};
 
 use super::fetch::fetch_remote;

@@ -1,6 +1,8 @@
+//! `push`: what the remote lacks as one pack, then the move of its branch.
+
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http::StatusCode;
 use hub_protocol::{BranchName, Id, PackWriter, PresignRequest, Refs, Summary, Totals, UnpackRequest};
@@ -148,7 +150,7 @@ async fn send(
     }
 }
 
-fn pack_path(staging: &Staging) -> std::path::PathBuf {
+fn pack_path(staging: &Staging) -> PathBuf {
     staging.scratch("pack")
 }
 

@@ -1,3 +1,5 @@
+//! Remotes by name or address, with the token that each is asked with.
+
 use hub_protocol::BranchName;
 
 use crate::address::Address;

@@ -1,3 +1,5 @@
+//! `status`: the working tree against the last commit, the branch against the remote.
+
 use hub_protocol::{BranchName, Id};
 
 use crate::errors::Error;

@@ -1,3 +1,5 @@
+//! `.muse/config.toml`: the remotes.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;

@@ -1,3 +1,5 @@
+//! What never takes part in commits: the built-in rules, and those of `.museignore`.
+
 use std::path::{Path, PathBuf};
 
 use ignore::Match;

@@ -1,3 +1,5 @@
+//! `.muse/repo.json`: which repository of the hub this is.
+
 use std::fs;
 
 use serde::{Deserialize, Serialize};

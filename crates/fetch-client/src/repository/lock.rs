@@ -1,3 +1,5 @@
+//! One process at a time changes a repository.
+
 use std::fs::{File, OpenOptions, TryLockError};
 
 use super::layout::Layout;

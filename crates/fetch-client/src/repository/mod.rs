@@ -73,9 +73,13 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRepository`], or [`Error::CloneInterrupted`] where the nearest `.muse` is half a clone.
+    /// [`Error::NoDirectory`], [`Error::NoRepository`], or [`Error::CloneInterrupted`] where the nearest `.muse` is
+    /// half a clone.
     pub fn discover(from: &Path) -> Result<Self, Error> {
         let absolute = std::path::absolute(from).while_doing("looking for", from)?;
+        if !absolute.is_dir() {
+            return Err(Error::NoDirectory { from: absolute });
+        }
         for root in absolute.ancestors() {
             let repository = Self::at(root);
             if repository.layout.head().exists() {
@@ -114,6 +118,12 @@ impl Repository {
     #[must_use]
     pub fn root(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// The working tree as it is shown to a person: in full, and without symlinks, where the system tells.
+    #[must_use]
+    pub fn shown_root(&self) -> PathBuf {
+        fs::canonicalize(self.root()).unwrap_or_else(|_| self.root().to_owned())
     }
 
     /// The branch that the working tree is on; it may have no commit yet.
@@ -215,11 +225,5 @@ impl Repository {
 
     fn checkout(&self) -> Checkout<'_> {
         Checkout { layout: &self.layout, store: &self.store, references: &self.references }
-    }
-
-    /// `path` as it is shown to the user: from where they are.
-    #[must_use]
-    pub fn shown_root(&self) -> PathBuf {
-        fs::canonicalize(self.root()).unwrap_or_else(|_| self.root().to_owned())
     }
 }

@@ -1,3 +1,5 @@
+//! A pack on its way into the staging directory: read, checked, and written by several threads.
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! The working tree as it is: which files take part in commits, and what does not and why.
+
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

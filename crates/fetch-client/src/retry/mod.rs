@@ -16,8 +16,9 @@ use url::Url;
 use crate::errors::{Error, Spent, StillPreparing};
 use crate::hub::Hub;
 use crate::progress::{Observer, Waiting};
+use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::transport::{Refusal, TransportError, shown_url};
+use crate::transport::{TransportError, shown_url, unless_cancelled};
 
 /// Asks for a pack, and waits out refusals as the server asks, within the session's budget.
 pub(crate) async fn ask_for_pack(
@@ -31,7 +32,7 @@ pub(crate) async fn ask_for_pack(
     let cancelled = session.cancel().cancelled();
     let (url, budget) = (hub.fetch_url(), session.retry_budget());
     let response = drive(SystemClock, &mut asking, &url, budget, observer, cancelled, spent).await?;
-    crate::transport::unless_cancelled(session.cancel(), hub.fetch_answer(response)).await?
+    unless_cancelled(session.cancel(), hub.fetch_answer(response)).await?
 }
 
 fn policy(budget: Duration) -> Policy {

@@ -12,7 +12,7 @@ use retry_middleware::{Attempted, Clock, Exchange, Fate, SystemClock, hint};
 use super::{Answer, Unanswered, drive};
 use crate::errors::{Error, Spent};
 use crate::progress::{Observer, Waiting};
-use crate::transport::Refusal;
+use crate::refusal::Refusal;
 
 /// What the server does to one attempt.
 #[derive(Debug, Clone)]

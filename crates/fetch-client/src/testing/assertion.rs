@@ -1,3 +1,5 @@
+//! That a creation was refused at a stage, as an assertion.
+
 use std::fmt::Debug;
 
 use http::header::RETRY_AFTER;

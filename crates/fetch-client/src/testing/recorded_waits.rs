@@ -1,3 +1,5 @@
+//! Creations whose waits are all on record.
+
 use std::time::Duration;
 
 use retry_core::{Attempt, Decision, LogicalRequest, NoRandom, Policy, Replay, Verdict, profiles};

@@ -237,6 +237,33 @@ async fn mwp5_06_the_budget_comes_from_the_option_then_the_environment() {
     assert!(ran.code == Some(0) && ran.waiting_lines()[0].ends_with("(waited 0s / 120s)"), "{ran:?}");
 }
 
+/// MWP5_06: what counts as not set is named with its value; what nobody would have looked at is not.
+#[tokio::test]
+async fn a_junk_budget_in_the_environment_is_warned_of() {
+    let hub = TestHub::start().await;
+    pushed(&hub).await;
+    let place = place();
+    let warning = "⚠ MUSE_FETCH_RETRY_BUDGET_S counts as not set: expected a number of seconds such as 120 or \
+                   2.5, got \"1e3\"\n";
+    let cases: [(&[&str], &str, &str); 5] = [
+        (&[], "1e3", warning),
+        (&["--json"], "1e3", warning),
+        (&["--retry-timeout", "3"], "1e3", ""),
+        (&["--no-retry"], "1e3", ""),
+        (&[], "", ""),
+    ];
+    for (number, (options, value, expected)) in cases.into_iter().enumerate() {
+        let (url, target) = (hub.url(), format!("copy-{number}"));
+        let mut program = command(place.path(), &[&["clone", &url, &target], options].concat());
+        program.env("MUSE_FETCH_RETRY_BUDGET_S", value);
+        let ran = finish(program).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let warned: String =
+            ran.err.lines().filter(|line| line.starts_with('⚠')).map(|line| format!("{line}\n")).collect();
+        assert_eq!(warned, expected, "{options:?} {value:?}");
+    }
+}
+
 /// Starts a clone and waits until it has reached a point; then sends it a signal.
 async fn interrupt(
     hub: &TestHub,
@@ -343,4 +370,20 @@ async fn a_body_without_an_end_is_refused() {
     let ran = run(place.path(), &["get", "--body-file", "/dev/zero", "http://127.0.0.1:1/"]).await;
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("expected at most 64 MiB from /dev/zero"), "{ran:?}");
+}
+
+/// The question for the branches comes first: where that is refused, it was the one attempt.
+#[tokio::test]
+async fn a_clone_of_nothing_counts_the_attempt_that_was_refused() {
+    let hub = TestHub::start().await;
+    let missing = format!("{}/you/nothing", hub.origin);
+    let ran = run(place().path(), &["clone", &missing, "copy", "--json"]).await;
+    assert_eq!((&ran.envelope()["status"], &ran.envelope()["attempts"]), (&404.into(), &1.into()), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_not_there_is_named() {
+    let ran = run(place().path(), &["-C", "/nowhere/at/all", "status"]).await;
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(ran.err, "❌ no repository here: there is no directory /nowhere/at/all\n");
 }

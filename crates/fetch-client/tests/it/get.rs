@@ -89,7 +89,7 @@ async fn a_refused_post_is_sent_again_only_when_vouched_for() {
     let server = Server::start(&[503, 201], "made").await;
     let post = ["get", &server.url, "--body-file", "body", "--header", "X-Test: value"];
     let ran = run(place.path(), &post).await;
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(3));
     assert!(ran.err.contains("the request must not be sent again"), "{ran:?}");
     assert_eq!(server.seen().len(), 1);
 
@@ -104,7 +104,7 @@ async fn a_refused_post_is_sent_again_only_when_vouched_for() {
 /// H1, F30
 #[tokio::test]
 async fn retry_after_on_a_404_or_a_201_repeats_nothing() {
-    for (status, code) in [(404, 1), (201, 0)] {
+    for (status, code) in [(404, 3), (201, 0)] {
         let server = Server::start(&[status, 200], "said").await;
         let ran = run(place().path(), &["get", &server.url]).await;
         assert_eq!((ran.code, ran.out.as_str(), server.seen().len()), (Some(code), "said", 1), "{ran:?}");
@@ -115,7 +115,7 @@ async fn retry_after_on_a_404_or_a_201_repeats_nothing() {
 #[tokio::test]
 async fn a_507_needs_its_marker() {
     let unmarked = Server::start(&[507, 200], "{\"error\":\"full\"}").await;
-    assert_eq!(run(place().path(), &["get", &unmarked.url]).await.code, Some(1));
+    assert_eq!(run(place().path(), &["get", &unmarked.url]).await.code, Some(3));
     let marked = Server::start(&[507, 200], "{\"error\":\"full\",\"transient\":true}").await;
     let ran = run(place().path(), &["get", &marked.url, "--profile", "shakenfist"]).await;
     assert_eq!((ran.code, marked.seen().len()), (Some(0), 2), "{ran:?}");
@@ -126,7 +126,7 @@ async fn a_507_needs_its_marker() {
 async fn a_deadline_stops_before_a_wait_that_would_pass_it() {
     let server = Server::start(&[503], "busy").await;
     let ran = run(place().path(), &["get", &server.url, "--deadline", "0.5"]).await;
-    assert_eq!((ran.code, ran.out.as_str(), server.seen().len()), (Some(1), "busy", 1));
+    assert_eq!((ran.code, ran.out.as_str(), server.seen().len()), (Some(3), "busy", 1));
     assert!(ran.err.contains("the deadline would pass"), "{ran:?}");
 }
 
@@ -179,7 +179,7 @@ async fn a_cut_off_answer_is_told_and_no_file_is_left() {
     });
     let place = place();
     let ran = run(place.path(), &["get", &url, "-o", "out"]).await;
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(3));
     assert!(ran.err.contains("cut off"), "{ran:?}");
     assert_eq!(names(place.path()), [""; 0]);
 }
@@ -193,6 +193,7 @@ async fn what_cannot_be_sent_is_exit_1_before_anything_is_sent() {
         &["get", "file:///etc/passwd"],
         &["get", url, "--profile", "eager"],
         &["get", url, "--deadline", "soon"],
+        &["get", url, "--deadline", "-1"],
         &["get", url, "--header", "no colon"],
         &["get", url, "--header", "bad name: x"],
         &["get", url, "--method", "NO WAY"],
@@ -203,4 +204,42 @@ async fn what_cannot_be_sent_is_exit_1_before_anything_is_sent() {
         assert!(ran.err.starts_with("❌ "), "{arguments:?}: {ran:?}");
     }
     assert_eq!(server.seen(), []);
+}
+
+/// The fields that say how a request is sent are the client's: one by hand would contradict what is sent.
+#[tokio::test]
+async fn a_field_that_says_how_the_request_is_sent_is_refused_by_name() {
+    let server = Server::start(&[200], "").await;
+    for name in ["Content-Length", "host", "Transfer-Encoding", "Connection", "TE", "Upgrade"] {
+        let ran = run(place().path(), &["get", &server.url, "--header", &format!("{name}: 7")]).await;
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        let expected = format!("❌ the field {} says how the request is sent", name.to_lowercase());
+        assert!(ran.err.starts_with(&expected), "{ran:?}");
+    }
+    assert_eq!(server.seen(), []);
+}
+
+/// B1: a deadline of 0 is one whole attempt, and no wait.
+#[tokio::test]
+async fn a_deadline_of_0_is_one_attempt() {
+    let server = Server::start(&[503, 200], "busy").await;
+    let ran = run(place().path(), &["get", &server.url, "--deadline", "0"]).await;
+    assert_eq!((ran.code, ran.out.as_str(), server.seen().len()), (Some(3), "busy", 1), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_exit_3() {
+    let closed =
+        TcpListener::bind("127.0.0.1:0").await.expect("a free port").local_addr().expect("an address");
+    let ran = run(place().path(), &["get", &format!("http://{closed}/"), "--deadline", "0"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.err.contains("cannot connect"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_written_is_exit_3() {
+    let server = Server::start(&[200], "content").await;
+    let ran = run(place().path(), &["get", &server.url, "-o", "nowhere/out"]).await;
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.starts_with("❌ nowhere/out cannot be written: "), "{ran:?}");
 }

@@ -123,7 +123,7 @@ async fn a_killed_clone_leaves_no_repository_or_a_whole_one_and_can_be_repeated(
         let target = place.path().join(&name);
         match Repository::discover(&target) {
             Ok(_) => {}
-            Err(Error::NoRepository { .. } | Error::CloneInterrupted { .. }) => {
+            Err(Error::NoDirectory { .. } | Error::NoRepository { .. } | Error::CloneInterrupted { .. }) => {
                 without += 1;
                 let ran = run(place.path(), &["clone", &url, &name]).await;
                 assert_eq!(ran.code, Some(0), "a repeated clone: {ran:?}");

@@ -1,3 +1,5 @@
+//! The one place where the benchmark reads a clock.
+
 use std::time::{Duration, Instant};
 
 /// How long `work` takes, the best of three: the least disturbed by whatever else the machine does.

@@ -1,3 +1,5 @@
+//! From records to the compressed file.
+
 use std::io::{self, Write};
 
 use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};

@@ -1,3 +1,6 @@
+//! Why a pack is refused, and where in it.
+
+use std::error::Error as _;
 use std::fmt;
 use std::io;
 
@@ -243,6 +246,21 @@ pub enum PackError {
         /// What failed.
         at: Place,
     },
+}
+
+impl PackError {
+    /// The error and what caused it, in one line: it says where, its causes say why.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
 }
 
 struct Actual(u64, u64);

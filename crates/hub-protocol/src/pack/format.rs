@@ -1,3 +1,5 @@
+//! The numbers of the format, and what a pack declares and comes to.
+
 use crate::Id;
 
 use super::Kind;

@@ -1,3 +1,5 @@
+//! From the compressed file to records.
+
 use std::io::{self, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};

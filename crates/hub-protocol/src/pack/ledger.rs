@@ -1,3 +1,5 @@
+//! What a pack has declared against what it holds.
+
 use std::collections::HashSet;
 
 use crate::Id;

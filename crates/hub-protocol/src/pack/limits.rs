@@ -1,3 +1,5 @@
+//! What a pack may ask of whoever reads it.
+
 use super::{Kind, LimitExceeded, Place, Totals};
 
 /// What a pack may ask of its reader; the writer refuses to create what exceeds it.

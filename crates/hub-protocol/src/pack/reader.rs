@@ -1,3 +1,5 @@
+//! Reading a pack: records in their order, each checked before its content is believed.
+
 use std::io::{self, BufReader, Read};
 
 use serde::de::DeserializeOwned;

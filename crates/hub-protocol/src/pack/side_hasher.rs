@@ -1,3 +1,5 @@
+//! The hash of a whole pack, on a thread beside the work.
+
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 

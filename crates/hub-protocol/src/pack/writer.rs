@@ -1,3 +1,5 @@
+//! Writing a pack: what was declared, in its order, and nothing else.
+
 use std::io::{self, Read, Write};
 
 use crate::{Commit, Id, IdHasher, Snapshot};

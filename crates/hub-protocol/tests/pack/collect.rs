@@ -1,3 +1,5 @@
+//! What a pack holds, gathered.
+
 use std::collections::BTreeMap;
 use std::io;
 

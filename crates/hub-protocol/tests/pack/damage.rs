@@ -1,3 +1,5 @@
+//! Packs that something happened to on their way.
+
 use std::io::Read;
 
 use hub_protocol::{Limits, PackError, Place, read_pack};

@@ -1,3 +1,5 @@
+//! Packs that say one thing and hold another.
+
 use hub_protocol::{Commit, Id, Limits, PackError, PackSink, Snapshot, read_pack};
 
 use crate::collect::{Collected, refusal};

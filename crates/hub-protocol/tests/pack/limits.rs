@@ -1,3 +1,5 @@
+//! Packs that ask for too much: bombs, long records, many entries.
+
 use std::io::{Read, repeat};
 
 use hub_protocol::{Id, IdHasher, LimitExceeded, Limits, PackError, PackWriter, Totals};

@@ -1,3 +1,5 @@
+//! What is written comes back as it was.
+
 use std::io::{self, Read};
 
 use hub_protocol::{

@@ -1,3 +1,5 @@
+//! Content for packs.
+
 use std::collections::BTreeMap;
 
 use hub_protocol::{Commit, FileEntry, Id, PackWriter, RepositoryPath, Snapshot, Summary, Totals};

@@ -1,3 +1,5 @@
+//! What a writer refuses to write.
+
 use std::io::{self, Read, Write};
 
 use hub_protocol::{Id, PackError, PackWriter, Totals};
@@ -23,7 +25,7 @@ fn content_of_another_length_is_refused() {
 }
 
 #[test]
-fn content_that_cannot_be_read_is_named() {
+fn content_that_cannot_be_read_is_named_with_the_cause() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -32,6 +34,7 @@ fn content_that_cannot_be_read_is_named() {
     }
     let error = writer_for(1, 6).object(Id::of(HELLO), 6, Broken).unwrap_err();
     insta::assert_snapshot!(error, @"could not read object sha256:5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+    insta::assert_snapshot!(error.with_causes(), @"could not read object sha256:5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03: bad sector");
 }
 
 #[test]

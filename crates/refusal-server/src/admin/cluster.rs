@@ -1,3 +1,5 @@
+//! The cluster's switches: what is held until it is released again.
+
 use std::sync::Arc;
 
 use axum::Json;

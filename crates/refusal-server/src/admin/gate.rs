@@ -1,3 +1,5 @@
+//! Who may use the admin API.
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The queue of jobs, for people and tests: shown, held, released, retried.
+
 use std::sync::Arc;
 
 use axum::Json;

@@ -1,3 +1,5 @@
+//! The admin API: who may use it, and what it holds and releases.
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;

@@ -1,3 +1,5 @@
+//! The addresses of networks: given, and given back.
+
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 

@@ -1,3 +1,5 @@
+//! What the cluster is told at its start, and what contradicts itself in it.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! An instance, as it is kept and as it is shown.
+
 use std::fmt;
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! Amounts of capacity, added and taken away together.
+
 use std::ops::{AddAssign, SubAssign};
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! The cluster's routes.
+
 use std::sync::Arc;
 
 use axum::Json;

@@ -1,3 +1,5 @@
+//! Which node takes an instance, or why none does.
+
 use super::filters::{Candidate, FILTERS, FilterStage};
 use super::instance::InstanceId;
 use super::ledger::{Demand, Denial};

@@ -1,3 +1,5 @@
+//! The stages of scheduling, and for each whether waiting helps.
+
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! What the admin API sees of the cluster, and may hold.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

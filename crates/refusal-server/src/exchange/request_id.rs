@@ -1,3 +1,5 @@
+//! The name of one exchange: the one that the client gave, or a fresh one.
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::tokens::hex;

@@ -1,3 +1,5 @@
+//! What the hub is told at its start.
+
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

@@ -38,8 +38,7 @@ pub(super) struct Segments {
     tag = "hub",
     operation_id = "download",
     params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        RepositoryName,
         ("mpack_id" = Id, Path),
         ("expires" = Option<u64>, Query),
         ("signature" = Option<String>, Query),

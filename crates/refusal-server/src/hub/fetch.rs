@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
-use hub_protocol::{FetchAnswer, FetchRequest, Id, MAX_HAVES, MAX_TTL_SECONDS, MAX_WANTS, MIN_TTL_SECONDS};
+use hub_protocol::{
+    FetchAnswer, FetchRequest, Id, MAX_HAVES, MAX_TTL_SECONDS, MAX_WANTS, MIN_TTL_SECONDS, utc_timestamp,
+};
 use redb::ReadTransaction;
 
 use super::jobs::{JobKind, JobState, Task, queue};
@@ -19,7 +21,6 @@ use super::store::{
 };
 use super::told::Question;
 use super::{Hub, walk};
-use crate::clock::timestamp;
 use crate::refusal::{Failure, Refused};
 
 /// Ask for a pack
@@ -31,10 +32,7 @@ use crate::refusal::{Failure, Refused};
     path = "/{owner}/{slug}/fetch/mpack",
     tag = "hub",
     operation_id = "fetch",
-    params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-    ),
+    params(RepositoryName),
     request_body = FetchRequest,
     responses(
         (status = 200, description = "A URL that carries its own signature", body = FetchAnswer),
@@ -73,7 +71,7 @@ pub(super) async fn post(
         mpack_id: pack.mpack_id,
         url: hub.base_url(&headers)? + &hub.signer.sign("GET", &path, &pack.mpack_id, expires),
         size: pack.size,
-        expires_at: timestamp(expires),
+        expires_at: utc_timestamp(expires),
         branch_heads: plan.heads.clone(),
         generation: plan.repository.generation,
     }))

@@ -1,3 +1,5 @@
+//! JSON bodies, read within a cap and a time.
+
 use std::time::Duration;
 
 use axum::extract::{FromRequest, Request};

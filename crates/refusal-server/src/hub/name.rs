@@ -1,8 +1,11 @@
+//! `owner/slug`, as a path carries it.
+
 use std::fmt;
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::refusal::{Failure, Refused};
 
@@ -10,9 +13,12 @@ use crate::refusal::{Failure, Refused};
 const LONGEST: usize = 64;
 
 /// `owner/slug`: what a repository is called in URLs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, IntoParams)]
+#[into_params(parameter_in = Path)]
 pub(super) struct RepositoryName {
+    #[param(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64)]
     owner: String,
+    #[param(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64)]
     slug: String,
 }
 

@@ -1,16 +1,17 @@
+//! `POST /{owner}/{slug}/push/mpack-presign`: where to upload a pack.
+
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
-use hub_protocol::{BranchName, PresignAnswer, PresignRequest};
+use hub_protocol::{BranchName, PresignAnswer, PresignRequest, utc_timestamp};
 
 use super::Hub;
 use super::json_body::JsonBody;
 use super::name::RepositoryName;
 use super::pusher::Pusher;
 use super::store::{REPOSITORIES, Repository, StoreError, encode, repository};
-use crate::clock::timestamp;
 use crate::refusal::{Failure, Refused};
 
 /// The branch that clones check out, until the first push names another.
@@ -24,10 +25,7 @@ pub(super) const DEFAULT_BRANCH: &str = "main";
     path = "/{owner}/{slug}/push/mpack-presign",
     tag = "hub",
     operation_id = "presign",
-    params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-    ),
+    params(RepositoryName),
     request_body = PresignRequest,
     responses(
         (status = 200, description = "A URL that carries its own signature", body = PresignAnswer),
@@ -57,7 +55,7 @@ pub(super) async fn post(
     let path = format!("/{name}/uploads/{mpack_id}/{size}");
     Ok(Json(PresignAnswer {
         upload_url: hub.base_url(&headers)? + &hub.signer.sign("PUT", &path, &mpack_id, expires),
-        expires_at: timestamp(expires),
+        expires_at: utc_timestamp(expires),
     }))
 }
 

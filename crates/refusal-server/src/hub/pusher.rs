@@ -1,3 +1,5 @@
+//! Who may push.
+
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;

@@ -1,3 +1,5 @@
+//! `GET /{owner}/{slug}/refs`: where the branches stand.
+
 use std::sync::Arc;
 
 use axum::Json;
@@ -21,10 +23,7 @@ const DOMAIN: &str = "code";
     path = "/{owner}/{slug}/refs",
     tag = "hub",
     operation_id = "refs",
-    params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-    ),
+    params(RepositoryName),
     responses(
         (status = 200, description = "The heads", body = Refs),
         (status = 404, description = "No such repository, or none that you may see"),

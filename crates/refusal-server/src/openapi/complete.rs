@@ -1,3 +1,5 @@
+//! What all operations have in common, added to the document once.
+
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::OpenApi;

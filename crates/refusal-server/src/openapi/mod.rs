@@ -1,4 +1,5 @@
-//! What the server says of itself: an OpenAPI 3.1 document at `/openapi.json`, and a page for people at `/docs`.
+//! What the server says of itself: an OpenAPI 3.1 document at `/openapi.json`, and a page for people at `/docs`; `/`
+//! points to both.
 //!
 //! A room registers its handlers with `routes!`, which takes each operation's description from the handler
 //! itself. What all refusals have in common is added by [`complete`], once.
@@ -63,6 +64,7 @@ pub(crate) fn base() -> OpenApiRouter {
 pub(crate) fn publish(rooms: OpenApiRouter) -> axum::Router {
     let published = Arc::new(OnceLock::new());
     let own = OpenApiRouter::new()
+        .routes(routes!(front))
         .routes(routes!(document))
         .routes(routes!(docs))
         .with_state(Arc::clone(&published));
@@ -82,6 +84,18 @@ struct Published {
 }
 
 type Slot = State<Arc<OnceLock<Published>>>;
+
+/// Where to read on
+#[utoipa::path(
+    get,
+    path = "/",
+    tag = "server",
+    operation_id = "front",
+    responses((status = 200, description = "Where people and machines find what is served", body = String)),
+)]
+async fn front() -> &'static str {
+    "refusal-server: /docs says what it serves, /openapi.json says so to machines\n"
+}
 
 /// This document
 #[utoipa::path(

@@ -1,3 +1,5 @@
+//! The document as one page of HTML.
+
 use std::fmt::Write;
 
 use serde_json::Value;

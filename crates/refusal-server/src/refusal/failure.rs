@@ -1,3 +1,5 @@
+//! The answers that no wait helps against.
+
 use std::fmt;
 
 use http::header::{CONTENT_RANGE, WWW_AUTHENTICATE};

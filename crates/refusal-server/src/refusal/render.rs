@@ -1,3 +1,5 @@
+//! A refusal as it is sent: text, JSON or problem details, and its fields.
+
 use axum::response::{IntoResponse, Response};
 use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};

@@ -1,3 +1,5 @@
+//! The hint of a refusal.
+
 use std::num::NonZeroU32;
 
 use http::HeaderValue;

@@ -1,3 +1,5 @@
+//! A client that does what it is told, and answers as they come.
+
 use std::net::SocketAddr;
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! The published OpenAPI document, as something to hold answers against.
+
 use std::collections::BTreeSet;
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! Packs that lie.
+
 use bytes::Bytes;
 use hub_protocol::Id;
 

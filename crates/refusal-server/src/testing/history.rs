@@ -1,3 +1,5 @@
+//! Repositories to push, and what packs hold.
+
 use std::collections::BTreeMap;
 
 use bytes::Bytes;

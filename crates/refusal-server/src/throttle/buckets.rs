@@ -1,3 +1,5 @@
+//! The buckets, and which of them makes room.
+
 use std::collections::HashMap;
 use std::time::Duration;
 

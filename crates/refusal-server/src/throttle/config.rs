@@ -1,3 +1,5 @@
+//! What the throttle is told at its start.
+
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;

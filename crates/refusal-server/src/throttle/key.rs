@@ -1,7 +1,10 @@
+//! Whose bucket a request takes from.
+
 use std::fmt;
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
+use utoipa::IntoParams;
 
 use crate::refusal::{Failure, Refused};
 
@@ -9,8 +12,12 @@ use crate::refusal::{Failure, Refused};
 const LONGEST: usize = 64;
 
 /// Whom a bucket is for, as the path names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key(String);
+#[derive(Debug, Clone, PartialEq, Eq, Hash, IntoParams)]
+#[into_params(parameter_in = Path, names("key"))]
+pub(super) struct Key(
+    /// Whose bucket: 1 to 64 letters, digits, `.`, `_` or `-`
+    String,
+);
 
 impl Key {
     pub(super) fn new(text: &str) -> Result<Self, Failure> {

@@ -1,3 +1,5 @@
+//! What refused clients are told, so that each has an instant of its own.
+
 use std::time::Duration;
 
 /// How far beyond the bucket's own instant the spread may reach, in seconds, and in tokens where they take longer.

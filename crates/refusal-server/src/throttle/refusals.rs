@@ -1,3 +1,5 @@
+//! The throttle's one refusal.
+
 use http::StatusCode;
 
 use super::key::Key;

@@ -1,3 +1,5 @@
+//! The throttle's routes.
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
@@ -30,18 +32,21 @@ pub(super) struct Admitted {
     key: String,
 }
 
+/// What the refusal means.
+const BUCKET_IS_EMPTY: &str =
+    "The bucket is empty: whoever comes back at the instant told is admitted, unless others came first";
+
 /// Ask something that is limited
 #[utoipa::path(
     get,
     path = "/throttle/{key}",
     tag = "throttle",
     operation_id = "throttle_get",
-    params(("key" = String, Path, description = "Whose bucket: 1 to 64 letters, digits, `.`, `_` or `-`")),
+    params(Key),
     responses(
         (status = 200, description = "Admitted", body = Admitted),
         (status = 422, description = "Not a key"),
-        (status = 429, description = "The bucket is empty: whoever comes back at the instant told is admitted, \
-            unless others came first"),
+        (status = 429, description = BUCKET_IS_EMPTY),
     ),
 )]
 async fn get(State(buckets): State<Shared>, key: Key) -> Result<Json<Admitted>, Refused> {
@@ -56,12 +61,11 @@ async fn get(State(buckets): State<Shared>, key: Key) -> Result<Json<Admitted>, 
     path = "/throttle/{key}",
     tag = "throttle",
     operation_id = "throttle_post",
-    params(("key" = String, Path, description = "Whose bucket: 1 to 64 letters, digits, `.`, `_` or `-`")),
+    params(Key),
     responses(
         (status = 200, description = "Admitted", body = Admitted),
         (status = 422, description = "Not a key"),
-        (status = 429, description = "The bucket is empty: whoever comes back at the instant told is admitted, \
-            unless others came first"),
+        (status = 429, description = BUCKET_IS_EMPTY),
     ),
 )]
 async fn post(State(buckets): State<Shared>, key: Key) -> Result<Json<Admitted>, Refused> {

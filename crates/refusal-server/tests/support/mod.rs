@@ -27,15 +27,24 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), None, arguments)
+        Self::start_with_environment(&[], arguments)
+    }
+
+    pub(crate) fn start_with_environment(environment: &[(&str, &str)], arguments: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), None, environment, arguments)
     }
 
     /// Starts the program with a limit on the size of each file, in bytes, beyond which writes fail.
     pub(crate) fn start_with_largest_file(bytes: u64, arguments: &[&str]) -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), Some(bytes), arguments)
+        Self::start_in(tempfile::tempdir().unwrap(), Some(bytes), &[], arguments)
     }
 
-    fn start_in(data: TempDir, largest_file: Option<u64>, arguments: &[&str]) -> Self {
+    fn start_in(
+        data: TempDir,
+        largest_file: Option<u64>,
+        environment: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Self {
         let program = env!("CARGO_BIN_EXE_refusal-server");
         let mut command = match largest_file {
             None => Command::new(program),
@@ -52,6 +61,7 @@ impl Program {
         }
         let log = tempfile::NamedTempFile::new().unwrap();
         let mut child = command
+            .envs(environment.iter().copied())
             .args(["--dev-token", TOKEN])
             .args(arguments)
             .arg("--data")
@@ -68,6 +78,11 @@ impl Program {
         Self { child, stdout, data: Some(data), log, ready, url }
     }
 
+    /// What it has written to stderr.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.log.path()).unwrap_or_default()
+    }
+
     pub(crate) fn data(&self) -> &Path {
         self.data.as_ref().expect("the data is there until the program is restarted").path()
     }
@@ -77,7 +92,7 @@ impl Program {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         let data = self.data.take().expect("the data is there until the program is restarted");
-        Self::start_in(data, None, arguments)
+        Self::start_in(data, None, &[], arguments)
     }
 
     /// Sends a signal, and returns the exit code and what else was on stdout.
@@ -150,7 +165,7 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("{}", std::fs::read_to_string(self.log.path()).unwrap_or_default());
+            eprintln!("{}", self.log());
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Ctrl-C: everything ends, and nothing is left.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -16,6 +16,7 @@ mod throttled;
 mod verify;
 mod waits;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -41,21 +42,22 @@ fn main() -> ExitCode {
 }
 
 fn demonstrate(arguments: &Arguments) -> anyhow::Result<()> {
+    let folder = arguments.folder()?;
     let itself = std::env::current_exe().context("could not find this program's own file")?;
     let scene = Scene::new(itself)?;
     let interrupt = Interrupt::watch(scene.ender())?;
-    let done = all_parts(&scene, arguments);
+    let done = all_parts(&scene, &folder, arguments.keep);
     interrupt.let_it_end();
     done
 }
 
-fn all_parts(scene: &Scene, arguments: &Arguments) -> anyhow::Result<()> {
+fn all_parts(scene: &Scene, folder: &Path, keep: bool) -> anyhow::Result<()> {
     let page = Arc::new(Page::new());
-    let (hub, repository) = come_back_later::run(&page, scene, &arguments.dir)?;
+    let (hub, repository) = come_back_later::run(&page, scene, folder)?;
     no_capacity::run(&page, scene)?;
     throttled::run(&page, scene)?;
     memory::run(&page, scene)?;
-    if arguments.keep {
+    if keep {
         by_hand::stay(&page, &hub, &repository)?;
     }
     Ok(())

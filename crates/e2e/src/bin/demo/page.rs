@@ -1,3 +1,5 @@
+//! How the demonstration is laid out.
+
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 

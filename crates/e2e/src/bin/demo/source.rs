@@ -1,8 +1,9 @@
+//! The reader's folder, copied so that it is only read.
+
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use e2e::{Kind, Tree};
 
 /// The reader's folder, and a copy of it that is made a repository: the folder itself is only read.
@@ -17,19 +18,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Copies `folder` to `copy`, which is an empty folder.
+    /// Copies `folder`, a path in full, to `copy`, which is an empty folder.
     pub(crate) fn copy(folder: &Path, copy: PathBuf) -> anyhow::Result<Self> {
-        let folder = fs::canonicalize(folder)
-            .with_context(|| format!("could not find the folder {}", folder.display()))?;
         let passed_over = RefCell::new(Vec::new());
-        let tree = Tree::read(&folder, |path| match passed_over_because(&folder, path, &copy) {
+        let tree = Tree::read(folder, |path| match passed_over_because(folder, path, &copy) {
             Some(why) => {
                 passed_over.borrow_mut().push((path.to_owned(), why.to_owned()));
                 true
             }
             None => false,
         })?;
-        let mut source = Self { folder, copy, tree, left_out: passed_over.into_inner() };
+        let mut source = Self { folder: folder.to_owned(), copy, tree, left_out: passed_over.into_inner() };
         for (path, kind) in &source.tree.0 {
             if let Err(why) = source.copy_one(path, kind) {
                 source.left_out.push((path.clone(), why));

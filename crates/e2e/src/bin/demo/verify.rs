@@ -1,3 +1,5 @@
+//! Whether the clone is what was pushed.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

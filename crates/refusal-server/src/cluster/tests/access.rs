@@ -1,3 +1,5 @@
+//! Keys, access tokens and namespaces.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

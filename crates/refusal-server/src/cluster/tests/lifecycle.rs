@@ -1,3 +1,5 @@
+//! What becomes of an instance, and when its capacity is back.
+
 use std::time::Duration;
 
 use serde_json::{Value, json};

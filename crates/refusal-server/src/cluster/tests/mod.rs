@@ -1,3 +1,5 @@
+//! The cluster on real sockets, small and quick.
+
 mod access;
 mod flood;
 mod lifecycle;

@@ -1,3 +1,5 @@
+//! What a creation may not say, and what it is told then.
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;

@@ -1,3 +1,5 @@
+//! `mpack.index`: the objects of an uploaded pack become files, and known.
+
 use std::fs::{self, File};
 use std::io;
 

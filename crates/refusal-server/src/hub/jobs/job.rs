@@ -1,3 +1,5 @@
+//! A job, as the queue keeps it and the admin API shows it.
+
 use std::fmt;
 
 use hub_protocol::Id;

@@ -1,3 +1,5 @@
+//! `fetch.mpack.prebuild`: the pack for whole clones, built before anyone asks.
+
 use hub_protocol::Id;
 use tokio_util::sync::CancellationToken;
 

@@ -1,3 +1,5 @@
+//! The tasks that take jobs from the queue and run them.
+
 use std::sync::Arc;
 use std::time::Duration;
 

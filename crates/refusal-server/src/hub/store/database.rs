@@ -1,3 +1,5 @@
+//! The database file: made, opened, and opened anew after a disk was full.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

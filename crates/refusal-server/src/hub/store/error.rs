@@ -1,3 +1,5 @@
+//! What can go wrong with the data, and what a client is told of it.
+
 use std::io;
 
 use hub_protocol::PackError;
@@ -20,7 +22,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A pack.
-    #[error("{doing}: {}", chain(.source))]
+    #[error("{doing}: {}", .source.with_causes())]
     Pack {
         /// What was being done.
         doing: String,
@@ -28,7 +30,7 @@ pub enum StoreError {
         source: PackError,
     },
     /// A second server would be writing to the same files.
-    #[error("the data folder is in use by another server")]
+    #[error("the database is in use by another server")]
     InUse,
     /// The data contradicts itself.
     #[error("the data is damaged: {0}")]
@@ -49,18 +51,6 @@ impl StoreError {
         let doing = doing.into();
         move |source| Self::Pack { doing, source }
     }
-}
-
-/// An error and what caused it, in one line: packs say where, their sources say why.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
 }
 
 macro_rules! from_redb {

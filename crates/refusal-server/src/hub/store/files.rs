@@ -1,3 +1,5 @@
+//! Where files lie, how each gets its name, and until when it is kept.
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ impl Files {
         if temporary.exists() {
             fs::remove_dir_all(&temporary).map_err(StoreError::file("could not clear unfinished files"))?;
         }
-        for folder in [temporary, this.folder.join("objects"), this.uploads(), this.packs()] {
+        for folder in [temporary, this.objects(), this.uploads(), this.packs()] {
             fs::create_dir_all(&folder)
                 .map_err(StoreError::file(format!("could not make {}", folder.display())))?;
         }
@@ -41,7 +43,7 @@ impl Files {
 
     pub(crate) fn object(&self, id: &Id) -> PathBuf {
         let hex = id.hex();
-        self.folder.join("objects").join(&hex[..2]).join(&hex[2..])
+        self.objects().join(&hex[..2]).join(&hex[2..])
     }
 
     /// An uploaded pack. By repository: whoever knows the id of another's pack has not uploaded it.

@@ -10,7 +10,6 @@ mod tables;
 
 pub(super) use database::Database;
 pub use error::StoreError;
-pub(super) use error::chain;
 pub(super) use files::Files;
 pub(super) use objects::ObjectWriter;
 pub(super) use records::{Heads, PackKey, PackRecord, Repository};

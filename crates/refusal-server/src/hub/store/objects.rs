@@ -1,3 +1,5 @@
+//! Objects on their way to the disk.
+
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -1,3 +1,5 @@
+//! What the rows of the database say.
+
 use std::collections::BTreeMap;
 
 use hub_protocol::{BranchName, Id};

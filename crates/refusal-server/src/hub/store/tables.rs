@@ -1,3 +1,5 @@
+//! The tables of the database, and how their rows are read.
+
 use hub_protocol::{BranchName, Commit, Id};
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 use serde::Serialize;

@@ -150,7 +150,7 @@ async fn names_that_are_none_are_422() {
 #[tokio::test]
 async fn unknown_paths_are_404_and_unknown_methods_405_with_those_that_are_known() {
     let server = TestServer::start(|_| {}).await;
-    for path in ["/", "/owner", "/owner/slug", "/owner/slug/fetch", "/_admin", "/_admin/nothing"] {
+    for path in ["/nowhere", "/owner", "/owner/slug", "/owner/slug/fetch", "/_admin", "/_admin/nothing"] {
         server.get(path).await.assert(404, "nothing is served at this path");
     }
     for (path, allowed) in

@@ -181,12 +181,16 @@ async fn a_job_that_fails_at_every_start_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_data_does_not_start() {
+async fn a_second_server_on_the_same_data_does_not_start_and_names_the_folder() {
     let server = TestServer::held().await;
     let (_, pushed) = History::of_one_commit("content");
     server.push(&pushed).await.assert_status(200);
     let error = crate::Server::bind(crate::Config::new(server.data())).await.unwrap_err();
-    assert_eq!(error.to_string(), "the data folder is in use by another server");
+    let folder = server.data().display();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot use the data folder {folder}: the database is in use by another server")
+    );
     server.release(INDEX).await;
     server.wait_for(INDEX, "done").await;
 }

@@ -1,3 +1,5 @@
+//! From a push to the first good fetch, with both refusals on the way.
+
 use super::{INDEX, PREBUILD};
 use crate::testing::{History, TestServer};
 

@@ -30,10 +30,7 @@ use recorder::Recorder;
     path = "/{owner}/{slug}/push/unpack-mpack",
     tag = "hub",
     operation_id = "unpack",
-    params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-    ),
+    params(RepositoryName),
     request_body = UnpackRequest,
     responses(
         (status = 200, description = "Where the branches stand now", body = UnpackAnswer),

@@ -1,3 +1,5 @@
+//! The history in a pack, on its way into the database.
+
 use std::collections::HashSet;
 use std::io;
 

@@ -1,3 +1,5 @@
+//! The bridge from a body that arrives in tasks to a thread that reads it.
+
 use std::io::{self, Read, Write};
 
 use bytes::{Buf, Bytes};

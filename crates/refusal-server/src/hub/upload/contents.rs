@@ -1,3 +1,5 @@
+//! The list of the objects in an uploaded pack, kept beside it.
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;

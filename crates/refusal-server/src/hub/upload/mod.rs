@@ -48,8 +48,7 @@ pub(super) struct Segments {
     tag = "hub",
     operation_id = "upload",
     params(
-        ("owner" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
-        ("slug" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length = 64),
+        RepositoryName,
         ("mpack_id" = Id, Path),
         ("size" = u64, Path),
         ("expires" = Option<u64>, Query),

@@ -1,3 +1,5 @@
+//! The thread that stores an upload: written, read and judged at once, then named.
+
 use std::fs::File;
 use std::io;
 
@@ -8,7 +10,7 @@ use tokio::sync::mpsc;
 use super::arriving::{Arriving, Fault, Piece};
 use super::contents::Contents;
 use crate::hub::name::RepositoryName;
-use crate::hub::store::{REPOSITORIES, StoreError, chain, files, repository};
+use crate::hub::store::{REPOSITORIES, StoreError, files, repository};
 use crate::hub::{Hub, no_such_repository};
 use crate::refusal::{Failure, Refused};
 
@@ -53,7 +55,9 @@ pub(super) fn store(
     if let Err(error) = read {
         return Err(match error {
             PackError::Read { .. } | PackError::Store { .. } => StoreError::pack(failed())(error).into(),
-            error => Failure::Unprocessable(format!("the pack is not acceptable: {}", chain(&error))).into(),
+            error => {
+                Failure::Unprocessable(format!("the pack is not acceptable: {}", error.with_causes())).into()
+            }
         });
     }
 
