@@ -68,6 +68,7 @@ impl Suite {
                 files.push((name, text));
             }
         }
+        ensure!(!files.is_empty(), "{} holds no cases: expected files named *.json", directory.display());
         files.sort();
         Self::of(files.into_iter())
     }

@@ -55,6 +55,16 @@ fn wrong_usage_is_exit_2_and_says_what_was_expected() {
 }
 
 #[test]
+fn a_directory_without_cases_is_named() {
+    let empty = tempfile::tempdir().unwrap();
+    let path = empty.path().to_str().unwrap();
+    let output = conformance(&["run", "--cases", path, "--sh", "true"]);
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.contains(&format!("{path} holds no cases")), "{complaint}");
+}
+
+#[test]
 fn a_trace_from_elsewhere_is_judged() {
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("trace.jsonl");

@@ -12,7 +12,7 @@ use crate::transport::shown_url;
 /// How much of a refusal's body is read: enough for any message a person would read, and for its mark.
 const MAX_BODY: usize = 64 * 1024;
 /// How long its body may take: the head has said when to come back, and that time runs already.
-const BODY_TIME: Duration = Duration::from_secs(2);
+pub(crate) const BODY_TIME: Duration = Duration::from_secs(2);
 
 /// An answer that says no: the server's own words, kept.
 #[derive(Debug, Clone)]
@@ -33,11 +33,16 @@ impl Refusal {
     /// Takes an answer apart, its body within bounds.
     ///
     /// A body that cannot be read leaves the text empty: the head has said what matters.
-    pub(crate) async fn read(method: &Method, mut response: Response) -> Self {
+    pub(crate) async fn read(method: &Method, response: Response) -> Self {
+        Self::read_within(BODY_TIME, method, response).await
+    }
+
+    /// The same, where the body has this long and no longer.
+    pub(crate) async fn read_within(time: Duration, method: &Method, mut response: Response) -> Self {
         let asked = format!("{method} {}", shown_url(response.url()));
         let status = response.status();
         let headers = response.headers().clone();
-        let body = refused_body(&mut response).await;
+        let body = refused_body(&mut response, time).await;
         Self { asked, status, request_id: request_id(&headers), text: server_text(&body), headers }
     }
 
@@ -49,9 +54,9 @@ impl Refusal {
 
 /// What comes of a refusal's body within bounds of size and time. One that breaks off, or does not end, keeps what
 /// came of it (F24): the head has decided.
-pub(crate) async fn refused_body(response: &mut Response) -> Vec<u8> {
+pub(crate) async fn refused_body(response: &mut Response, time: Duration) -> Vec<u8> {
     let mut body = Vec::new();
-    let _ = timeout(BODY_TIME, async {
+    let _ = timeout(time, async {
         while body.len() < MAX_BODY
             && let Ok(Some(piece)) = response.chunk().await
         {

@@ -2,28 +2,7 @@
 
 #[path = "../../../fuzz/bodies/hub_protocol.rs"]
 mod bodies;
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 
-use std::path::Path;
-
-fn replay(target: &str, body: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut replayed = 0;
-    for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-        let path = entry.unwrap().path();
-        println!("{}", path.display());
-        body(&std::fs::read(&path).unwrap());
-        replayed += 1;
-    }
-    assert!(replayed > 0, "no corpus in {}", folder.display());
-}
-
-macro_rules! replays {
-    ($($target:ident)+) => {$(
-        #[test]
-        fn $target() {
-            replay(stringify!($target), bodies::$target);
-        }
-    )+};
-}
-
-replays! { pack pack_records }
+replay::replays! { pack pack_records }

@@ -73,13 +73,8 @@ fn imf_fixdate(value: &[u8; 29]) -> Option<Written> {
     }
     let &[w0, w1, w2, _, _, d0, d1, _, m0, m1, m2, _, y0, y1, y2, y3, _, h0, h1, _, i0, i1, _, s0, s1, ..] =
         value;
-    Some(Written {
-        weekday: [w0, w1, w2],
-        year: number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3])),
-        month: month([m0, m1, m2])?,
-        day: number([d0, d1]),
-        time: Time::of([h0, h1, i0, i1, s0, s1])?,
-    })
+    let year = number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3]));
+    Written::of([w0, w1, w2], year, [m0, m1, m2], [d0, d1], [h0, h1, i0, i1, s0, s1])
 }
 
 /// The two forms that nobody may send any more, and everybody has to read.
@@ -98,13 +93,8 @@ fn asctime(value: &[u8; 24]) -> Option<Written> {
     if !ASCTIME.fits(value) || !d0.is_ascii_digit() {
         return None;
     }
-    Some(Written {
-        weekday: [w0, w1, w2],
-        year: number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3])),
-        month: month([m0, m1, m2])?,
-        day: number([d0, d1]),
-        time: Time::of([h0, h1, i0, i1, s0, s1])?,
-    })
+    let year = number([y0, y1]).wrapping_mul(100).wrapping_add(number([y2, y3]));
+    Written::of([w0, w1, w2], year, [m0, m1, m2], [d0, d1], [h0, h1, i0, i1, s0, s1])
 }
 
 /// `Sunday, 06-Nov-94 08:49:37 GMT`
@@ -115,14 +105,8 @@ fn rfc_850(value: &[u8], now: UnixTime) -> Option<Written> {
         return None;
     }
     let &[_, _, d0, d1, _, m0, m1, m2, _, y0, y1, _, h0, h1, _, i0, i1, _, s0, s1, ..] = rest;
-    Written {
-        weekday: **WEEKDAYS.get(weekday)?,
-        year: number([y0, y1]),
-        month: month([m0, m1, m2])?,
-        day: number([d0, d1]),
-        time: Time::of([h0, h1, i0, i1, s0, s1])?,
-    }
-    .in_full(now)
+    let weekday = **WEEKDAYS.get(weekday)?;
+    Written::of(weekday, number([y0, y1]), [m0, m1, m2], [d0, d1], [h0, h1, i0, i1, s0, s1])?.in_full(now)
 }
 
 /// How a date form is spelled: `9` is a digit, another lower-case letter any byte, the rest itself.
@@ -229,6 +213,11 @@ impl Time {
 }
 
 impl Written {
+    #[inline(always)]
+    fn of(weekday: [u8; 3], year: u32, name: [u8; 3], day: [u8; 2], time: [u8; 6]) -> Option<Self> {
+        Some(Self { weekday, year, month: month(name)?, day: number(day), time: Time::of(time)? })
+    }
+
     #[inline(always)]
     fn resolve(self) -> Option<HttpDate> {
         if self.day < 1 || self.day > 28 && self.day > days_in_month(self.year, self.month) {

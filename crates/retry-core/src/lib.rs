@@ -60,4 +60,4 @@ pub use request::{Attempt, LogicalRequest, NoRandom, Random};
 pub use retry_after::{Dates, LONGEST_VALUE, MOST_LINES, Malformed, Reading, RetryAfter};
 pub use status_set::{Needs, StatusSet};
 pub use time::{LARGEST, Monotonic, UnixTime};
-pub use windows::{Closed, Windows};
+pub use windows::{Closed, Windows, clears_window, records_window};

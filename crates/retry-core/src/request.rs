@@ -90,6 +90,19 @@ pub struct Attempt {
     pub abandon_at: Monotonic,
 }
 
+impl Attempt {
+    /// Until when the body of an answer whose head came at `received` may be looked into, for a marker or a
+    /// text: `patience` at most, and no longer than just before the attempt has to be given up. A head that
+    /// came is then decided upon, and keeps its hint, whatever becomes of its body (C6).
+    #[must_use]
+    pub fn look_until(&self, received: Monotonic, patience: Duration) -> Monotonic {
+        /// Two grains of a timer of milliseconds, so that the earlier of two instants fires first.
+        const JUST_BEFORE: u64 = 2_000;
+        let latest = Monotonic::from_micros(self.abandon_at.as_micros().saturating_sub(JUST_BEFORE));
+        received.after(patience).min(latest)
+    }
+}
+
 impl LogicalRequest {
     /// A request whose first attempt is wanted at `now`: its budget begins here.
     ///

@@ -68,6 +68,20 @@ struct Candidate {
     hash: u64,
 }
 
+/// Whether a refusal with this status is recorded: 429 and 503 speak of the resource, for whoever asks (E11).
+#[must_use]
+pub const fn records_window(status: u16) -> bool {
+    matches!(status, 429 | 503)
+}
+
+/// Whether an answer with this status clears the window of its key (E6): a 2xx.
+///
+/// A redirect ends its request as well, and says nothing of whether the resource is able again.
+#[must_use]
+pub const fn clears_window(status: u16) -> bool {
+    matches!(status, 200..=299)
+}
+
 impl<K: Hash + Eq> Windows<K> {
     /// An empty store. Keys that an attacker may choose want [`Windows::seeded`].
     #[must_use]

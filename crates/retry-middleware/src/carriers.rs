@@ -1,6 +1,7 @@
 //! From HTTP fields and bodies to what the core decides with.
 
 use std::fmt;
+use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{AGE, DATE, RETRY_AFTER};
@@ -10,6 +11,9 @@ use serde_json::value::RawValue;
 
 /// At most this much of a body is read to find its marker, in bytes.
 pub const LARGEST_MARKED_BODY: usize = 16 * 1_024;
+
+/// At most this long after the head a marker is waited for.
+pub const MARKER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a head asks for, read the way `policy` reads it. `now` is the wall clock at its arrival.
 #[must_use]

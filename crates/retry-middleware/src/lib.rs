@@ -153,9 +153,11 @@
 //! | E5: a window is what the server asked, not what one request can wait | `a_fresh_request_honours_a_recorded_window` |
 //! | E6: an older success clears nothing | `an_older_success_does_not_clear_a_window` |
 //! | E6: a newer one does | `a_newer_success_clears_a_window` |
+//! | E6: a redirect does not | `a_redirect_clears_no_window` |
 //! | E7: a window holds others | `a_crowd_is_held_and_comes_back_spread`, `a_window_too_far_is_an_error_that_names_it` |
 //! | E7: it is asked before every attempt | `a_window_that_opens_during_a_wait_holds_the_next_attempt` |
 //! | E7: a request's own does not hold it | `a_request_is_not_held_by_what_it_recorded_itself` |
+//! | E11: only 429 and 503 are recorded | `only_429_and_503_hold_others` |
 //!
 //! That a refusal cannot move the first instant out while that is live (E2) takes an attempt before that
 //! instant, which the driver never makes; `the_first_deadline_is_kept_while_it_is_live` in retry-core shows it.
@@ -186,7 +188,7 @@ pub mod testing;
 #[cfg(feature = "tower")]
 mod tower_face;
 
-pub use carriers::{LARGEST_MARKED_BODY, hint, verdict};
+pub use carriers::{LARGEST_MARKED_BODY, MARKER_PATIENCE, hint, verdict};
 pub use clock::{Clock, SystemClock};
 pub use driver::{Driver, Event, Finished, Observer, Silent};
 pub use exchange::{AttemptTimedOut, Attempted, Exchange, Fate};

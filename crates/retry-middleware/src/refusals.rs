@@ -7,10 +7,11 @@ use bytes::Bytes;
 use http::{Extensions, HeaderMap, Response};
 use http_body::Body;
 use retry_core::{
-    Body as Producible, Closed, Hint, LogicalRequest, Monotonic, Policy, Reason, Replay, Stop, Verdict,
+    Attempt, Body as Producible, Closed, Hint, LogicalRequest, Monotonic, Policy, Reason, Replay, Stop,
+    Verdict, clears_window, records_window,
 };
 
-use crate::carriers::{hint, verdict};
+use crate::carriers::{MARKER_PATIENCE, hint, verdict};
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Finished;
 use crate::key::{Destination, Key, KeyFunction};
@@ -63,13 +64,9 @@ impl Refusals {
         Self { policy, windows, key: std::sync::Arc::new(Key::of) }
     }
 
-    pub(crate) fn with_key(self, key: KeyFunction) -> Self {
-        Self { key, ..self }
-    }
-
-    #[cfg(feature = "tower")]
-    pub(crate) const fn policy(&self) -> &Policy {
-        &self.policy
+    /// The same policy with other keys. The windows are new ones: a store has keys of one kind.
+    pub(crate) fn with_key(&self, key: KeyFunction) -> Self {
+        Self { key, ..Self::new(self.policy) }
     }
 
     /// A request that is met for the first time.
@@ -105,14 +102,16 @@ impl Refusals {
         received: Monotonic,
     ) -> (Hint, Option<Monotonic>) {
         if (200..400).contains(&status) {
-            if let (Some(windows), 200..=299) = (&self.windows, status) {
+            if let Some(windows) = &self.windows
+                && clears_window(status)
+            {
                 windows.success(|| (self.key)(&destination()), started);
             }
             return (Hint::NONE, None);
         }
         let hint = hint(headers, &self.policy, SystemClock.wall());
         let recorded = match (&self.windows, hint.asked().millis()) {
-            (Some(windows), Some(millis)) if matches!(status, 429 | 503) => {
+            (Some(windows), Some(millis)) if records_window(status) => {
                 windows.record((self.key)(&destination()), received.after_millis(millis), status, received)
             }
             _ => None,
@@ -126,12 +125,17 @@ impl Refusals {
     }
 }
 
-/// What a body says about its refusal, as far as that is read in time.
-pub(crate) async fn read_marker<B>(response: &mut Response<RetryBody<B>>) -> Verdict
+/// What the body of a refusal whose head came at `received` says about it, as far as that is read in time.
+pub(crate) async fn read_marker<B>(
+    response: &mut Response<RetryBody<B>>,
+    attempt: Attempt,
+    received: Monotonic,
+) -> Verdict
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    match response.body_mut().marker(&SystemClock).await {
+    let until = attempt.look_until(received, MARKER_PATIENCE);
+    match response.body_mut().marker(until, &SystemClock).await {
         Some(body) => verdict(&body),
         None => Verdict::Unmarked,
     }

@@ -16,9 +16,6 @@ use crate::clock::Clock;
 /// At most this much is read and thrown away so that a connection can be used again, in bytes.
 pub const LARGEST_DRAIN: usize = 64 * 1_024;
 
-/// How long a marker is waited for.
-pub(crate) const MARKER_PATIENCE: Duration = Duration::from_secs(2);
-
 /// How long a drain may take.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -63,8 +60,7 @@ impl<B: Body<Data = Bytes> + Unpin> RetryBody<B> {
 
     /// Reads until the whole is there, or more than fits, or `until`; and returns what was read if that is
     /// the whole.
-    pub(crate) async fn marker(&mut self, clock: &impl Clock) -> Option<Vec<u8>> {
-        let until = clock.monotonic().after(MARKER_PATIENCE);
+    pub(crate) async fn marker(&mut self, until: Monotonic, clock: &impl Clock) -> Option<Vec<u8>> {
         if !self.read_up_to(LARGEST_MARKED_BODY, until, clock).await {
             return None;
         }

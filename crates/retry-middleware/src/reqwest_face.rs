@@ -54,7 +54,7 @@ impl RetryMiddleware {
         Self { refusals: Refusals::new(policy) }
     }
 
-    /// Shares windows by the caller's own keys instead of [`Key::of`].
+    /// Shares windows by the caller's own keys instead of [`Key::of`]. Begins with empty windows.
     #[must_use]
     pub fn with_key(self, key: impl Fn(&Destination<'_>) -> Key + Send + Sync + 'static) -> Self {
         Self { refusals: self.refusals.with_key(Arc::new(key)) }
@@ -152,7 +152,7 @@ impl Exchange for Call<'_> {
         let mut verdict = Verdict::Unmarked;
         if self.refusals.needs_marker(status) {
             // Boxed, because it is rare, and every request would carry the room for it.
-            (response, verdict) = Box::pin(look_into(response)).await;
+            (response, verdict) = Box::pin(look_into(response, attempt, received)).await;
         }
         Attempted::Answered { status, hint, verdict, received, answer: response }
     }
@@ -170,9 +170,9 @@ impl Exchange for Call<'_> {
     }
 }
 
-async fn look_into(response: Response) -> (Response, Verdict) {
+async fn look_into(response: Response, attempt: Attempt, received: Monotonic) -> (Response, Verdict) {
     let (url, mut looked_into) = take_apart(response);
-    let verdict = read_marker(&mut looked_into).await;
+    let verdict = read_marker(&mut looked_into, attempt, received).await;
     (put_together(url, looked_into), verdict)
 }
 

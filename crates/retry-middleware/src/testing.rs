@@ -13,7 +13,8 @@ use crate::clock::Clock;
 /// A clock that stands still until somebody sleeps, and then jumps to the instant asked for: of several who
 /// sleep at the same time, to the earliest.
 ///
-/// Every sleep that ends is recorded; one that is dropped was none. Attempts take no time unless they [`advance`](VirtualClock::advance) it.
+/// Every sleep that ends is recorded; one that is dropped was none. Attempts take no time unless they
+/// [`advance`](VirtualClock::advance) it.
 #[derive(Debug, Default)]
 pub struct VirtualClock {
     state: Mutex<State>,

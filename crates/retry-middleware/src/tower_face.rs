@@ -158,8 +158,7 @@ impl RetryLayer {
     /// Shares windows by the caller's own keys instead of [`Key::of`]. Begins with empty windows.
     #[must_use]
     pub fn with_key(self, key: impl Fn(&Destination<'_>) -> Key + Send + Sync + 'static) -> Self {
-        let refusals = Refusals::new(*self.refusals.policy()).with_key(Arc::new(key));
-        Self { refusals: Arc::new(refusals), ..self }
+        Self { refusals: Arc::new(self.refusals.with_key(Arc::new(key))), ..self }
     }
 
     /// Says which errors of the service below mean that nothing was processed (C6). For hyper's client, all
@@ -302,12 +301,12 @@ where
         let refusals = &self.layer.refusals;
         let (hint, recorded) =
             refusals.read_head(status, response.headers(), || self.destination(), attempt.started, received);
+        self.recorded.note(recorded);
         let mut verdict = Verdict::Unmarked;
         if refusals.needs_marker(status) {
             // Boxed, because it is rare, and every request would carry the room for it.
-            verdict = Box::pin(read_marker(&mut response)).await;
+            verdict = Box::pin(read_marker(&mut response, attempt, received)).await;
         }
-        self.recorded.note(recorded);
         Attempted::Answered { status, hint, verdict, received, answer: response }
     }
 

@@ -113,20 +113,18 @@ impl Timeline {
 impl Lane {
     fn answer(&mut self, case: &Case, trace: &[Event], exchange: u64, x: &impl Fn(u64) -> f64) {
         let mut from = None;
+        let first_answer = trace.iter().filter_map(|event| match event {
+            Event::Answer { at_us, unix_ms, .. } => Some((*at_us, *unix_ms)),
+            _ => None,
+        });
+        let first_answer_unix_ms = first_answer.min().map_or(0, |(_, unix_ms)| unix_ms);
         for event in trace {
             match event {
                 Event::Answer { at_us, exchange: of, step, unix_ms, .. } if *of == exchange => {
                     from = Some(*at_us);
                     let promise = step.and_then(|step| case.script.get(step)?.promise);
                     if let Some(promise) = promise {
-                        // A date counts from the beginning of its second.
-                        let gone_ms = match promise.precision {
-                            refusal_script::Precision::Seconds => 0,
-                            refusal_script::Precision::Date => {
-                                u64::try_from(unix_ms.rem_euclid(1_000)).unwrap_or(0)
-                            }
-                        };
-                        let asked_us = promise.not_before_ms.saturating_sub(gone_ms).saturating_mul(1_000);
+                        let asked_us = promise.asked_us(*unix_ms, first_answer_unix_ms);
                         let left = x(*at_us);
                         let right = x(at_us.saturating_add(asked_us));
                         let label = format!("asked to wait {} s", seconds(asked_us));

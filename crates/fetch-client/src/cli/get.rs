@@ -16,7 +16,7 @@ use retry_core::{
 };
 use retry_middleware::{
     AttemptTimedOut, Attempted, Clock, Driver, Event, Exchange, Fate, Finished, LARGEST_MARKED_BODY,
-    SystemClock, ThreadRandom, hint, verdict,
+    MARKER_PATIENCE, SystemClock, ThreadRandom, hint, verdict,
 };
 use tempfile::NamedTempFile;
 use tokio::time::timeout;
@@ -324,7 +324,7 @@ impl Exchange for Sending<'_> {
     type Answer = Answer;
     type Error = NoAnswer;
 
-    async fn attempt(&mut self, _: Attempt) -> Attempted<Answer, NoAnswer> {
+    async fn attempt(&mut self, attempt: Attempt) -> Attempted<Answer, NoAnswer> {
         let request = match self.request() {
             Ok(request) => request,
             Err(error) => return Attempted::Unanswered { fate: Fate::NotSent, error },
@@ -345,8 +345,12 @@ impl Exchange for Sending<'_> {
             Answer { status: response.status(), rest: Some(response), read: Vec::new(), cut: None };
         let mut marker = Verdict::Unmarked;
         if policy.retry_on().needs(status).is_some_and(|needs| needs.transient) {
-            answer.read_some(LARGEST_MARKED_BODY).await;
-            marker = verdict(&answer.read.concat());
+            let patience = attempt.look_until(received, MARKER_PATIENCE).since(received);
+            let _ = timeout(patience, answer.read_some(LARGEST_MARKED_BODY)).await;
+            // What has not come to its end says nothing yet.
+            if answer.rest.is_none() && answer.cut.is_none() {
+                marker = verdict(&answer.read.concat());
+            }
         }
         Attempted::Answered { status, hint, verdict: marker, received, answer }
     }

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::errors::ClusterError;
 use crate::hub::Token;
-use crate::refusal::refused_body;
+use crate::refusal::{BODY_TIME, refused_body};
 use crate::transport::{Patience, Transport, TransportError, shown_url};
 
 /// The longest good answer: some ten thousand instances.
@@ -77,7 +77,7 @@ impl Wire for Network<'_> {
             }
             body
         } else {
-            refused_body(&mut response).await
+            refused_body(&mut response, BODY_TIME).await
         };
         Ok(Answer { asked, status, headers, body: body.into(), received })
     }

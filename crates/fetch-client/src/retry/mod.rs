@@ -16,7 +16,7 @@ use url::Url;
 use crate::errors::{Error, Spent, StillPreparing};
 use crate::hub::Hub;
 use crate::progress::{Observer, Waiting};
-use crate::refusal::Refusal;
+use crate::refusal::{BODY_TIME, Refusal};
 use crate::session::Session;
 use crate::transport::{TransportError, shown_url, unless_cancelled};
 
@@ -124,7 +124,7 @@ impl Exchange for Asking<'_> {
     type Answer = Answer<Response>;
     type Error = Unanswered;
 
-    async fn attempt(&mut self, _: Attempt) -> Attempted<Self::Answer, Self::Error> {
+    async fn attempt(&mut self, attempt: Attempt) -> Attempted<Self::Answer, Self::Error> {
         // Made afresh each time: what is signed or dated in it expires.
         let request = match self.hub.fetch_request(self.request) {
             Ok(request) => request,
@@ -144,7 +144,8 @@ impl Exchange for Asking<'_> {
         let answer = if status.is_success() {
             Answer::Good(response)
         } else {
-            Answer::Refused(Box::new(Refusal::read(&Method::POST, response).await))
+            let time = attempt.look_until(received, BODY_TIME).since(received);
+            Answer::Refused(Box::new(Refusal::read_within(time, &Method::POST, response).await))
         };
         Attempted::Answered { status: status.as_u16(), hint, verdict: Verdict::Unmarked, received, answer }
     }

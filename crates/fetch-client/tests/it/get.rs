@@ -121,6 +121,58 @@ async fn a_507_needs_its_marker() {
     assert_eq!((ran.code, marked.seen().len()), (Some(0), 2), "{ran:?}");
 }
 
+/// Answers each connection with a list of pieces, each sent after a pause; returns its URL.
+async fn pieces(answers: Vec<Vec<(Duration, String)>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await.expect("a request");
+            for (pause, piece) in answer {
+                tokio::time::sleep(pause).await;
+                stream.write_all(piece.as_bytes()).await.expect("it reads");
+            }
+        }
+    });
+    url
+}
+
+/// C2: a marker that comes too late promises nothing, and the answer is handed on whole all the same.
+#[tokio::test]
+async fn a_marker_is_not_waited_for_for_ever() {
+    let head = "HTTP/1.1 507 Full\r\nRetry-After: 1\r\nContent-Length: 18\r\n\r\n{";
+    let refusal = vec![
+        (Duration::ZERO, head.to_owned()),
+        (Duration::from_millis(2_500), "\"transient\":true}".to_owned()),
+    ];
+    let ran = run(place().path(), &["get", &pieces(vec![refusal]).await]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), r#"{"transient":true}"#), "{ran:?}");
+}
+
+/// A redirect within its origin is followed; one to another origin is an answer, and nobody there hears of the
+/// request or its fields.
+#[tokio::test]
+async fn a_redirect_to_another_origin_is_not_followed() {
+    let elsewhere = Server::start(&[200], "not for you").await;
+    let redirect = |to: &str| {
+        let answer = format!(
+            "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 5\r\nConnection: close\r\n\r\nthere"
+        );
+        vec![(Duration::ZERO, answer)]
+    };
+    let found = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhere".to_owned();
+    let url = pieces(vec![redirect("/other"), vec![(Duration::ZERO, found)]]).await;
+    let ran = run(place().path(), &["get", &url]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "here"), "{ran:?}");
+
+    let url = pieces(vec![redirect(&elsewhere.url)]).await;
+    let ran = run(place().path(), &["get", &url, "--header", "Authorization: MSign secret"]).await;
+    assert_eq!(ran.out, "there", "{ran:?}");
+    assert_eq!(elsewhere.seen(), []);
+}
+
 /// F01: a wait that the deadline does not cover is not begun.
 #[tokio::test]
 async fn a_deadline_stops_before_a_wait_that_would_pass_it() {

@@ -141,6 +141,27 @@ pub struct Promise {
     pub base: Base,
 }
 
+impl Promise {
+    /// The time asked for in microseconds, counted from an answer that left at `answered_unix_ms`, where the
+    /// first answer of the run left at `first_answer_unix_ms`.
+    #[must_use]
+    pub fn asked_us(&self, answered_unix_ms: i64, first_answer_unix_ms: i64) -> u64 {
+        let gone_ms = match self.precision {
+            Precision::Seconds => 0,
+            Precision::Date => {
+                let base_ms = match self.base {
+                    Base::Now => answered_unix_ms,
+                    Base::FirstAnswer => first_answer_unix_ms,
+                };
+                // The date is in whole seconds: what has passed of the second, and since the base, is gone.
+                let whole_ms = base_ms.div_euclid(1_000).saturating_mul(1_000);
+                u64::try_from(answered_unix_ms.saturating_sub(whole_ms)).unwrap_or(0)
+            }
+        };
+        self.not_before_ms.saturating_sub(gone_ms).saturating_mul(1_000)
+    }
+}
+
 /// How exactly a hint can be obeyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{Base, Case, Precision, Promise};
+use crate::case::{Case, Precision};
 use crate::trace::{Event, ExitMeaning, Trace};
 
 /// The attempts by operation, and what else decides.
@@ -185,22 +185,10 @@ impl<'a> View<'a> {
 
     /// What an answer asked for, counted from the answer.
     pub(super) fn promise(&self, answer: Answer) -> Option<Promised> {
-        let Promise { not_before_ms, precision, base } = self.case.script.get(answer.step?)?.promise?;
-        let asked_us = not_before_ms.saturating_mul(1_000);
-        let us = match precision {
-            Precision::Seconds => asked_us,
-            Precision::Date => {
-                let base_ms = match base {
-                    Base::Now => answer.unix_ms,
-                    Base::FirstAnswer => self.first_answer_unix_ms.unwrap_or(answer.unix_ms),
-                };
-                // The date is in whole seconds: what has passed of the second, and since the base, is gone.
-                let whole_ms = base_ms.div_euclid(1_000).saturating_mul(1_000);
-                let gone_ms = u64::try_from(answer.unix_ms.saturating_sub(whole_ms)).unwrap_or(0);
-                asked_us.saturating_sub(gone_ms.saturating_mul(1_000))
-            }
-        };
-        Some(Promised { us, precision })
+        let promise = self.case.script.get(answer.step?)?.promise?;
+        let first_answer_unix_ms = self.first_answer_unix_ms.unwrap_or(answer.unix_ms);
+        let us = promise.asked_us(answer.unix_ms, first_answer_unix_ms);
+        Some(Promised { us, precision: promise.precision })
     }
 
     /// How late the runner may have been around a stamp.

@@ -11,7 +11,7 @@ use crate::outcome::Outcome;
 use crate::policy::WindowPolicy;
 use crate::request::{Attempt, LogicalRequest, Random};
 use crate::time::Monotonic;
-use crate::windows::Windows;
+use crate::windows::{Windows, clears_window, records_window};
 
 /// A client under test. [`LogicalRequest`] is one; a client of your own is held to the same laws.
 pub trait Client {
@@ -199,11 +199,11 @@ fn note(
 ) -> Option<Monotonic> {
     let windows = windows.as_mut()?;
     match outcome {
-        Outcome::Answered { status: 200..=299, .. } => {
+        Outcome::Answered { status, .. } if clears_window(*status) => {
             windows.success(&KEY, started);
             None
         }
-        Outcome::Answered { status: status @ (429 | 503), hint, .. } => {
+        Outcome::Answered { status, hint, .. } if records_window(*status) => {
             let not_before = received.after_millis(hint.asked().millis()?);
             windows.record(KEY, not_before, *status, received)
         }

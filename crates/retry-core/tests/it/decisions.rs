@@ -451,7 +451,11 @@ fn a_wait_that_is_over_already_is_no_wait() {
 fn an_attempt_ends_at_its_timeout_or_at_a_deadline_ahead() {
     let policy = &profiles::RECOMMENDED;
     let request = || LogicalRequest::new(policy, Replay::Always, at(0));
-    assert_eq!(request().begin(at(10)).abandon_at, at(30_010));
+    let attempt = request().begin(at(10));
+    assert_eq!(attempt.abandon_at, at(30_010));
+    let patience = Duration::from_secs(2);
+    assert_eq!(attempt.look_until(at(1_000), patience), at(3_000));
+    assert_eq!(attempt.look_until(at(29_000), patience), at(30_008), "C6: just before it is abandoned");
     assert_eq!(request().finish_by(at(5_000)).begin(at(10)).abandon_at, at(5_000));
     assert_eq!(request().finish_by(at(90_000)).begin(at(10)).abandon_at, at(30_010));
     // A deadline that has passed still means one whole attempt.

@@ -4,7 +4,10 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 
 use retry_core::testing::{Reply, Seeded, Simulation};
-use retry_core::{Closed, Hint, Join, LogicalRequest, Monotonic, Replay, WindowPolicy, Windows, profiles};
+use retry_core::{
+    Closed, Hint, Join, LogicalRequest, Monotonic, Replay, WindowPolicy, Windows, clears_window, profiles,
+    records_window,
+};
 
 fn at(millis: u64) -> Monotonic {
     Monotonic::from_millis(millis)
@@ -276,4 +279,13 @@ fn a_simulation_replays_from_its_seed() {
 /// This many, or a thousandth of it where Miri looks at every instruction.
 fn thorough(count: u64) -> u64 {
     if cfg!(miri) { (count / 1_000).max(600) } else { count }
+}
+
+/// E6, E11: a 2xx clears, a redirect does not; of the refusals only two speak of the resource for everybody.
+#[test]
+fn a_status_says_whether_it_touches_a_window() {
+    let which =
+        |touches: fn(u16) -> bool| (0..=u16::MAX).filter(|status| touches(*status)).collect::<Vec<_>>();
+    assert_eq!(which(records_window), [429, 503]);
+    assert_eq!(which(clears_window), (200..=299).collect::<Vec<_>>());
 }

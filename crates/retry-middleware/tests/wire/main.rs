@@ -273,6 +273,46 @@ through_both_faces! {
         assert_eq!(server.count(), 2);
     }
 
+    /// C6: an attempt that has its head is not lost, although its time is over before a marker is read.
+    async fn a_head_keeps_its_hint_though_the_attempt_ends_in_its_body<F: Face>() {
+        let server = Responder::start(|_, _| Reply::raw("HTTP/1.1 507 x\r\nRetry-After: 77\r\nContent-Length: 18\r\n\r\n{")
+            .then(millis(1_500), "\"transient\":true}")).await;
+        let client = F::new(recommended(|policy| policy.attempt_timeout(seconds(1))));
+        let answer = client.get(&server.url("/a")).await.unwrap();
+        let asked = answer.report.asked().and_then(|asked| asked.millis());
+        assert_eq!((answer.status, answer.report.reason(), asked), (507, Some(Reason::Unmarked), Some(77_000)));
+        assert_eq!(answer.body.as_deref(), Ok(br#"{"transient":true}"#.as_slice()));
+        assert_eq!(server.count(), 1);
+    }
+
+    /// E6: a redirect ends its request, and does not say that the resource is able again.
+    async fn a_redirect_clears_no_window<F: Face>() {
+        let server = Responder::start(|earlier, _| match earlier {
+            0 => Reply::refuse(429, 30),
+            1 => Reply::new(304, "", ""),
+            _ => Reply::ok(),
+        }).await;
+        let client = F::new(alkhttp(|policy| policy.budget(millis(300))));
+        client.send("POST", &server.url("/a")).await.unwrap();
+        for status in [304, 200] {
+            let held = client.get(&server.url("/a")).await.unwrap();
+            assert_eq!(held.status, status);
+            assert!(held.report.waited >= millis(299), "{:?}", held.report);
+        }
+    }
+
+    /// E11: what is refused for another reason than the state of the resource holds nobody else.
+    async fn only_429_and_503_hold_others<F: Face>() {
+        for status in [408, 413, 502, 504, 507] {
+            let server = Responder::start(move |_, _| Reply::refuse(status, 900)).await;
+            let client = F::new(recommended(|policy| policy));
+            for count in 1..3 {
+                assert_eq!(client.get(&server.url("/a")).await.unwrap().status, status);
+                assert_eq!(server.count(), count, "{status}");
+            }
+        }
+    }
+
     /// F24: the head decides; what is missing of the body changes nothing.
     async fn a_truncated_refusal_keeps_its_hint<F: Face>() {
         let server = Responder::start(|earlier, _| match earlier {
