@@ -16,7 +16,7 @@ use crate::scratch::{Work, files, main_branch, write};
 
 const KILLS: u32 = 8;
 /// Enough files for the phases of a command to take some time each.
-const FILES: usize = 200;
+const FILES: usize = 80;
 
 fn write_many(root: &Path, content: &str) {
     for number in 0..FILES {

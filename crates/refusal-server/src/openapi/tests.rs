@@ -169,7 +169,7 @@ async fn every_route_is_documented() {
     let served: BTreeSet<_> = router.split('"').filter(is_route).map(str::to_owned).collect();
 
     let server = TestServer::start(|_| {}).await;
-    let document = &Published::of(&server).await.0;
+    let document = &Published::of(&server).await.document;
     let documented: BTreeSet<_> = document["paths"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(served, documented);
     server.get("/nowhere").await.assert(404, "nothing is served at this path");
@@ -179,7 +179,7 @@ async fn every_route_is_documented() {
 #[tokio::test]
 async fn every_method_is_documented() {
     let server = TestServer::start(|_| {}).await;
-    let document = &Published::of(&server).await.0;
+    let document = &Published::of(&server).await.document;
     for (path, item) in document["paths"].as_object().unwrap() {
         let request = Request::patch(path.replace(['{', '}'], "")).body(Full::<Bytes>::default()).unwrap();
         let reply = server.send_unchecked(request).await;
@@ -196,7 +196,7 @@ async fn every_method_is_documented() {
 #[tokio::test]
 async fn the_hints_are_published_as_response_headers() {
     let server = TestServer::start(|_| {}).await;
-    let document = &Published::of(&server).await.0;
+    let document = &Published::of(&server).await.document;
     for (path, status) in
         [("/instances", "507"), ("/{owner}/{slug}/fetch/mpack", "503"), ("/throttle/{key}", "429")]
     {

@@ -1,17 +1,23 @@
 //! The published OpenAPI document, as something to hold answers against.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
+use jsonschema::Validator;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{Client, Reply};
 
 /// What the server publishes of itself, to hold its answers to.
-pub(crate) struct Published(pub(crate) Value);
+pub(crate) struct Published {
+    pub(crate) document: Value,
+    /// What bodies are held to, by the place in the document. To make one takes far longer than to use it.
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
 
 static PUBLISHED: OnceCell<Published> = OnceCell::const_new();
 
@@ -21,7 +27,8 @@ impl Published {
         PUBLISHED
             .get_or_init(async || {
                 let request = Request::get("/openapi.json").body(Full::<Bytes>::default()).unwrap();
-                Self(client.send_unchecked(request).await.json())
+                let document = client.send_unchecked(request).await.json();
+                Self { document, validators: Mutex::default() }
             })
             .await
     }
@@ -36,7 +43,7 @@ impl Published {
         // axum answers HEAD as GET.
         let documented_method = if method == Method::HEAD { Method::GET } else { method.clone() };
         let pointer = pointer(&["paths", &template, &documented_method.as_str().to_lowercase()]);
-        let Some(operation) = self.0.pointer(&pointer) else {
+        let Some(operation) = self.document.pointer(&pointer) else {
             assert_eq!(reply.status, 405, "{method} {template} is not documented");
             return;
         };
@@ -62,13 +69,13 @@ impl Published {
                 }
             }
         };
-        let paths = self.0["paths"].as_object().unwrap();
+        let paths = self.document["paths"].as_object().unwrap();
         paths.keys().filter(matches).min_by_key(|template| template.matches('{').count()).cloned()
     }
 
     /// Every documented operation, as `METHOD /path`.
     pub(crate) fn operations(&self) -> BTreeSet<String> {
-        let paths = self.0["paths"].as_object().unwrap();
+        let paths = self.document["paths"].as_object().unwrap();
         let of_path = |(path, item): (&String, &Value)| {
             let methods = item.as_object().unwrap().keys();
             methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
@@ -90,16 +97,23 @@ impl Published {
             "text/plain" | "text/html" => reply.text().into(),
             _ => return,
         };
-        let place = format!("#{at}/content/{}/schema", escape(media_type));
-        let schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$ref": place.replace("{", "%7B").replace("}", "%7D"),
-            "paths": self.0["paths"],
-            "components": self.0["components"],
-        });
-        let validator = jsonschema::validator_for(&schema).unwrap();
+        let validator = self.validator(&format!("{at}/content/{media_type}"), &content[media_type]["schema"]);
         let faults: Vec<_> = validator.iter_errors(&body).map(|error| error.to_string()).collect();
         assert!(faults.is_empty(), "{at}: {faults:#?} in {body:#}");
+    }
+
+    fn validator(&self, place: &str, schema: &Value) -> Arc<Validator> {
+        let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = validators.entry(place.to_owned()).or_insert_with(|| {
+            let whole = json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "allOf": [schema],
+                // Where its references lead.
+                "components": self.document["components"],
+            });
+            Arc::new(jsonschema::validator_for(&whole).unwrap())
+        });
+        Arc::clone(made)
     }
 }
 
