@@ -87,8 +87,23 @@ bench-transfer *arguments:
     cargo build --release -p fetch-client -p refusal-server
     python3 crates/e2e/benches/transfer.py {{ arguments }}
 
-# Everything that is measured, as docs/benchmarks.md has it. Wants a quiet machine and a quarter of an hour.
-bench: bench-core bench-middleware bench-refusals bench-transfer
+# Everything that is measured, into target/benchmarks.md with the machine. Wants it quiet, for a quarter of an hour.
+bench:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    mkdir -p target
+    {
+        model=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)
+        echo "Measured on $(date -u '+%-d %B %Y') on $(nproc) cores of ${model:-an unnamed processor}, load $(cut -d' ' -f1 /proc/loadavg)."
+        for recipe in bench-core bench-middleware bench-refusals bench-transfer; do
+            printf '\n## `just %s`\n\n' "$recipe"
+            # Two print lines for a terminal, two print tables.
+            case $recipe in *core | *middleware) fence='```' ;; *) fence= ;; esac
+            printf '%s\n' "$fence"
+            just --quiet "$recipe" 2>/dev/null
+            printf '%s\n' "$fence"
+        done
+    } | tee target/benchmarks.md
 
 # Kills the programs in the middle of their work, again and again; the first failure ends it.
 crash-soak rounds="20":
