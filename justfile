@@ -100,7 +100,7 @@ bench:
             # Two print lines for a terminal, two print tables.
             case $recipe in *core | *middleware) fence='```' ;; *) fence= ;; esac
             printf '%s\n' "$fence"
-            just --quiet "$recipe" 2>/dev/null
+            just "$recipe"
             printf '%s\n' "$fence"
         done
     } | tee target/benchmarks.md
