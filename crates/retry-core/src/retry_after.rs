@@ -24,9 +24,9 @@ pub enum RetryAfter<'a> {
     Absent,
     /// No line can be read.
     Malformed {
-        /// Why the first line cannot be read.
+        /// Why the first malformed line cannot be read (P7).
         reason: Malformed,
-        /// The first line.
+        /// That line.
         line: &'a [u8],
     },
     /// A number of seconds.

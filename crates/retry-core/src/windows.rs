@@ -34,8 +34,8 @@ pub struct Windows<K> {
     table: Vec<Option<Entry<K>>>,
     length: usize,
     recorded: u64,
-    /// Candidates for eviction, soonest first. Empty until the store was full once, then a superset of the
-    /// entries under keys that are theirs or were: an entry that has moved on is put back when met.
+    /// Candidates for eviction, soonest first. Empty until the store was full once; then every entry has one that
+    /// comes no later than the entry itself, which is put back where it stands now when that one is met.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 

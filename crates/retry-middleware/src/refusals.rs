@@ -33,6 +33,13 @@ pub(crate) struct Refusals {
 pub struct Vouched;
 
 /// Caps the whole call at an instant of [`SystemClock`] (B5). Put into the extensions of a request.
+///
+/// ```
+/// use std::time::Duration;
+/// use retry_middleware::{Clock, FinishBy, SystemClock};
+///
+/// let within_five_seconds = FinishBy(SystemClock.monotonic().after(Duration::from_secs(5)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinishBy(pub Monotonic);
 
