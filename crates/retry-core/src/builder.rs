@@ -13,7 +13,8 @@ use crate::time::{LARGEST, millis_rounded_up};
 
 /// Changes single settings of a policy and checks the whole when built (B8).
 ///
-/// Lengths are rounded up to whole milliseconds and saturate at [`LARGEST`](crate::LARGEST).
+/// Lengths are rounded up to whole milliseconds. They, and a schedule's factor, saturate at
+/// [`LARGEST`](crate::LARGEST).
 #[derive(Debug, Clone, Copy)]
 #[must_use = "nothing is checked before `build`"]
 pub struct PolicyBuilder {
@@ -210,13 +211,22 @@ impl PolicyBuilder {
             Some(Schedule::Exponential { factor: 0, .. }) => return Err(PolicyError::FactorZero),
             Some(Schedule::Exponential { base_millis, factor, cap_millis }) => Some(Schedule::Exponential {
                 base_millis: within(base_millis),
-                factor,
+                // No larger one would make another wait: it takes any base to the cap.
+                factor: within(factor),
                 cap_millis: within(cap_millis),
             }),
+        };
+        policy.windows = match policy.windows {
+            None => None,
+            Some(windows) => Some(WindowPolicy { ceiling_millis: within(windows.ceiling_millis), ..windows }),
         };
         if policy.jitter.per_mille > 1_000 {
             return Err(PolicyError::JitterAboveWhole { per_mille: policy.jitter.per_mille });
         }
+        policy.jitter.cap_millis = match policy.jitter.cap_millis {
+            None => None,
+            Some(cap_millis) => Some(within(cap_millis)),
+        };
         if policy.floor_millis == 0 && policy.schedule.is_none() && policy.max_attempts.is_none() {
             return Err(PolicyError::WouldSpin);
         }
@@ -224,6 +234,6 @@ impl PolicyBuilder {
     }
 }
 
-const fn within(millis: u64) -> u64 {
-    if millis < LARGEST { millis } else { LARGEST }
+const fn within(number: u64) -> u64 {
+    if number < LARGEST { number } else { LARGEST }
 }

@@ -3,10 +3,13 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 use core::num::NonZeroU32;
 use core::time::Duration;
 
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Error as _, IntoDeserializer as _, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::backoff::Schedule;
@@ -63,7 +66,7 @@ struct Document {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table like { status = 503 }")]
 struct Listed {
     status: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,17 +82,10 @@ enum NeedsWord {
 }
 
 /// A thing or the word `none`. TOML has no null.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum OrNone<T> {
-    None(NoneWord),
-    Some(T),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum NoneWord {
     None,
+    Some(T),
 }
 
 fn or_none<'de, D, T>(deserializer: D) -> Result<Option<OrNone<T>>, D::Error>
@@ -97,18 +93,57 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    let value = Option::<OrNone<T>>::deserialize(deserializer)?;
-    Ok(Some(value.unwrap_or(OrNone::None(NoneWord::None))))
+    deserializer.deserialize_any(OrNoneVisitor(PhantomData)).map(Some)
+}
+
+/// By hand, because an untagged enum does not say what is wrong with the thing.
+struct OrNoneVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OrNoneVisitor<T> {
+    type Value = OrNone<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value or `none`")
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+        if word == "none" { Ok(OrNone::None) } else { Err(E::invalid_value(Unexpected::Str(word), &self)) }
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(OrNone::None)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        T::deserialize(number.into_deserializer()).map(OrNone::Some)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        T::deserialize(number.into_deserializer()).map(OrNone::Some)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(OrNone::Some)
+    }
+}
+
+impl<T: Serialize> Serialize for OrNone<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => serializer.serialize_str("none"),
+            Self::Some(value) => value.serialize(serializer),
+        }
+    }
 }
 
 impl<T> OrNone<T> {
     fn of(value: Option<T>) -> Self {
-        value.map_or(Self::None(NoneWord::None), Self::Some)
+        value.map_or(Self::None, Self::Some)
     }
 
     fn into_option(self) -> Option<T> {
         match self {
-            Self::None(NoneWord::None) => None,
+            Self::None => None,
             Self::Some(value) => Some(value),
         }
     }

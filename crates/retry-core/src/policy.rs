@@ -107,7 +107,7 @@ pub enum Join {
     Earliest,
 }
 
-/// A policy that is legal and surely not what its author wanted (B8).
+/// What makes a policy, though legal, retry nothing, or wait for less than its own floor (B8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
@@ -130,7 +130,9 @@ impl fmt::Display for Warning {
             Self::NoBudget => "never retries: the budget is 0",
             Self::BudgetBelowFloor => "never waits its floor: the budget is smaller",
             Self::OneAttempt => "never retries: one attempt is allowed",
-            Self::NothingToRetry => "never retries: no status is listed and lost attempts are not repeated",
+            Self::NothingToRetry => {
+                "never retries: no status is listed and unanswered attempts are not repeated"
+            }
         })
     }
 }
@@ -141,7 +143,8 @@ impl Policy {
         PolicyBuilder::from_policy(self)
     }
 
-    /// What makes this policy retry nothing, if anything does (B8).
+    /// What its author surely did not want, if anything: that it retries nothing, or that its budget leaves no
+    /// room for its floor (B8).
     pub fn warnings(&self) -> impl Iterator<Item = Warning> {
         let nothing = self.retry_on.is_empty() && !self.repeat_unanswered;
         let below_floor = self.budget_millis > 0 && self.budget_millis < self.floor_millis;

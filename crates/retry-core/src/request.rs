@@ -237,6 +237,12 @@ impl LogicalRequest {
         self.stopped = None;
     }
 
+    /// Says anew what may be sent again (C4): a layer around this one may come back with another method or
+    /// another body than before, after a redirect for instance.
+    pub const fn set_replay(&mut self, replay: Replay) {
+        self.replay = replay;
+    }
+
     /// Whether the request has ended without a success.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::time::{LARGEST, UnixTime};
 /// At most this many field lines of one response are looked at (P8).
 pub const MOST_LINES: usize = 8;
 
-/// A longer value is malformed, unless it consists of digits, or of digits and commas (P8), in bytes.
+/// The longest value that is read, in bytes; digits, and digits with commas, are read at any length (P8).
 pub const LONGEST_VALUE: usize = 128;
 
 /// A `Date` further than this from the local clock is used and flagged (P6), in seconds.
@@ -24,9 +24,9 @@ pub enum RetryAfter<'a> {
     Absent,
     /// No line can be read.
     Malformed {
-        /// Why the first line cannot be read.
+        /// Why the first malformed line cannot be read (P7).
         reason: Malformed,
-        /// The first line.
+        /// That line.
         line: &'a [u8],
     },
     /// A number of seconds.
@@ -214,8 +214,8 @@ impl<'a> RetryAfter<'a> {
     }
 
     fn parse_date(line: &'a [u8], reading: &Reading<'_>) -> Self {
-        let date = HttpDate::parse(line, reading.now).filter(|_| line.len() <= LONGEST_VALUE);
-        let Some(date) = date else {
+        // No date is longer than a value may be.
+        let Some(date) = HttpDate::parse(line, reading.now) else {
             return Self::Malformed { reason: why_no_date(line), line };
         };
         if reading.dates == Dates::TreatAsAbsent {

@@ -34,8 +34,8 @@ pub struct Windows<K> {
     table: Vec<Option<Entry<K>>>,
     length: usize,
     recorded: u64,
-    /// Candidates for eviction, soonest first. Empty until the store was full once, then a superset of the
-    /// entries under keys that are theirs or were: an entry that has moved on is put back when met.
+    /// Candidates for eviction, soonest first. Empty until the store was full once; then every entry has one that
+    /// comes no later than the entry itself, which is put back where it stands now when that one is met.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 
@@ -231,7 +231,8 @@ impl<K: Hash + Eq> Windows<K> {
         }
     }
 
-    /// Where a candidate's entry stands now. Two keys may share a hash, so an exact match goes first.
+    /// Where a candidate's entry stands now. Two keys may share a hash, so an exact match goes first, and of
+    /// those that have moved on the soonest: so no entry is ever without a candidate that comes before it.
     fn place_of(&self, candidate: &Candidate) -> Option<usize> {
         let fingerprint = fingerprint(candidate.hash);
         let same_hash = |place: &usize| {
@@ -239,19 +240,12 @@ impl<K: Hash + Eq> Windows<K> {
                 entry.fingerprint == fingerprint && self.hash.hash_one(&entry.key) == candidate.hash
             })
         };
-        let exact = |place: &usize| {
-            self.entry(*place).is_some_and(|entry| {
-                entry.not_before == candidate.not_before && entry.recorded == candidate.recorded
-            })
-        };
+        let order = |place: &usize| self.entry(*place).map(|entry| (entry.not_before, entry.recorded));
+        let wanted = Some((candidate.not_before, candidate.recorded));
         let run = || self.run(candidate.hash).filter(same_hash);
-        run().find(exact).or_else(|| {
-            run().find(|place| {
-                self.entry(*place).is_some_and(|entry| {
-                    (entry.not_before, entry.recorded) > (candidate.not_before, candidate.recorded)
-                })
-            })
-        })
+        run()
+            .find(|place| order(place) == wanted)
+            .or_else(|| run().filter(|place| order(place) > wanted).min_by_key(order))
     }
 
     fn remember_candidate(&mut self, candidate: Candidate) {

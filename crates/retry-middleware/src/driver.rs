@@ -247,7 +247,8 @@ impl<A, E> Last<A, E> {
             answer: self.answer,
             error: self.error,
             attempts: request.attempts(),
-            waited: request.waited(),
+            // A window that moved beyond the hard stop ends a wait that the request does not know to be over.
+            waited: stop.map_or(request.waited(), |stop| stop.waited),
         }
     }
 }

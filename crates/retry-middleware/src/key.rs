@@ -40,10 +40,13 @@ impl Key {
     }
 
     /// The default: scheme, host, port and path. No userinfo, no query, no fragment; http apart from https.
+    /// The case of scheme and host makes no difference (RFC 9110 section 4.2.3).
     #[must_use]
     pub fn of(destination: &Destination<'_>) -> Self {
         let Destination { scheme, host, port, path, .. } = destination;
-        Self(format!("{scheme}://{host}:{port}{path}").into_boxed_str())
+        let mut text = format!("{scheme}://{host}:{port}{path}");
+        text[..scheme.len() + "://".len() + host.len()].make_ascii_lowercase();
+        Self(text.into_boxed_str())
     }
 
     /// The key's text.

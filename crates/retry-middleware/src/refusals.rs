@@ -33,6 +33,13 @@ pub(crate) struct Refusals {
 pub struct Vouched;
 
 /// Caps the whole call at an instant of [`SystemClock`] (B5). Put into the extensions of a request.
+///
+/// ```
+/// use std::time::Duration;
+/// use retry_middleware::{Clock, FinishBy, SystemClock};
+///
+/// let within_five_seconds = FinishBy(SystemClock.monotonic().after(Duration::from_secs(5)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinishBy(pub Monotonic);
 
@@ -70,9 +77,7 @@ impl Refusals {
     }
 
     /// A request that is met for the first time.
-    pub(crate) fn begin(&self, method: &http::Method, once: bool, marks: &Extensions) -> LogicalRequest {
-        let body = if once { Producible::Once } else { Producible::Replayable };
-        let replay = Replay::of(method.as_str(), body, marks.get::<Vouched>().is_some());
+    pub(crate) fn begin(&self, replay: Replay, marks: &Extensions) -> LogicalRequest {
         let request = LogicalRequest::new(&self.policy, replay, SystemClock.monotonic());
         let request = match marks.get::<FinishBy>() {
             Some(FinishBy(deadline)) => request.finish_by(*deadline),
@@ -119,10 +124,18 @@ impl Refusals {
         (hint, recorded)
     }
 
-    /// Whether this status is looked into for a marker (C2).
+    /// Whether an answer with this status is looked into for a marker (C2): a refusal that would not be waited
+    /// out in any case is not (C3).
     pub(crate) fn needs_marker(&self, status: u16) -> bool {
-        self.policy.retry_on().needs(status).is_some_and(|needs| needs.transient)
+        let needed = || self.policy.retry_on().needs(status).is_some_and(|needs| needs.transient);
+        status >= 400 && self.policy.enabled() && needed()
     }
+}
+
+/// What may be sent again of a request with these extensions (C4).
+pub(crate) fn replay_of(method: &http::Method, once: bool, marks: &Extensions) -> Replay {
+    let body = if once { Producible::Once } else { Producible::Replayable };
+    Replay::of(method.as_str(), body, marks.get::<Vouched>().is_some())
 }
 
 /// What the body of a refusal whose head came at `received` says about it, as far as that is read in time.

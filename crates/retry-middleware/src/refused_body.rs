@@ -76,7 +76,7 @@ impl<B: Body<Data = Bytes> + Unpin> RetryBody<B> {
         }
     }
 
-    /// Whether the body ended, in at most `most` bytes and by `until`. What was read is kept.
+    /// Whether the body ended, in at most `most` bytes, as many frames, and by `until`. What was read is kept.
     async fn read_up_to(&mut self, most: usize, until: Monotonic, clock: &impl Clock) -> bool {
         tokio::select! {
             biased;
@@ -87,7 +87,8 @@ impl<B: Body<Data = Bytes> + Unpin> RetryBody<B> {
 
     async fn read_on(&mut self, most: usize) -> bool {
         let mut length: usize = self.read.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
-        while length <= most {
+        // Frames are counted, too: empty ones without end take memory, and time that no timer interrupts.
+        while length <= most && self.read.len() <= most {
             let Rest::Unread(body) = &mut self.rest else { break };
             match body.frame().await {
                 None => self.rest = Rest::Ended,
@@ -155,5 +156,73 @@ where
             hint.set_upper(upper.saturating_add(read));
         }
         hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    fn later() -> Monotonic {
+        SystemClock.monotonic().after(Duration::from_secs(60))
+    }
+
+    async fn collected<B>(body: RetryBody<B>) -> Vec<u8>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        body.collect().await.unwrap().to_bytes().to_vec()
+    }
+
+    /// C2: the bound is inclusive, and what goes beyond is handed on all the same.
+    #[tokio::test]
+    async fn a_marked_body_may_be_exactly_as_long_as_its_bound() {
+        for (length, whole) in [(LARGEST_MARKED_BODY, true), (LARGEST_MARKED_BODY + 1, false)] {
+            let bytes = vec![b'x'; length];
+            let mut body = RetryBody::new(Full::new(Bytes::from(bytes.clone())));
+            let read = body.marker(later(), &SystemClock).await;
+            assert_eq!(read.map(|read| read.len()), whole.then_some(length));
+            assert_eq!(body.size_hint().exact(), Some(length as u64));
+            assert_eq!(collected(body).await, bytes);
+        }
+    }
+
+    /// The bound of a drain is inclusive, too; what goes beyond is given up.
+    #[tokio::test]
+    async fn a_drained_body_may_be_exactly_as_long_as_its_bound() {
+        for (length, whole) in [(LARGEST_DRAIN, true), (LARGEST_DRAIN + 1, false)] {
+            let mut body = RetryBody::new(Full::new(Bytes::from(vec![b'x'; length])));
+            body.drain(&SystemClock).await;
+            assert_eq!(body.collect().await.is_ok(), whole, "{length}");
+        }
+    }
+
+    /// Empty frames, always ready, without end.
+    struct Empties(usize);
+
+    impl Body for Empties {
+        type Data = Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            self.0 += 1;
+            assert!(self.0 < 1_000_000, "somebody reads on and on");
+            Poll::Ready(Some(Ok(Frame::data(Bytes::new()))))
+        }
+    }
+
+    #[tokio::test]
+    async fn empty_frames_without_end_are_given_up() {
+        let mut body = RetryBody::new(Empties(0));
+        assert_eq!(body.marker(later(), &SystemClock).await, None);
+        body.drain(&SystemClock).await;
+        assert!(matches!(body.rest, Rest::GivenUp));
     }
 }

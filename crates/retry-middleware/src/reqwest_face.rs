@@ -14,7 +14,7 @@ use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
 use crate::fate::fate_of;
 use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
-use crate::refusals::{Refusals, Unasked, conclude, read_marker};
+use crate::refusals::{Refusals, Unasked, conclude, read_marker, replay_of};
 use crate::refused_body::RetryBody;
 use crate::shared_request::{Loan, Recorded, SharedRequest};
 
@@ -72,9 +72,8 @@ impl Middleware for RetryMiddleware {
         let place = extensions.get_or_insert_default::<SharedRequest>().clone();
         let recorded = Recorded::of(Some(place.clone()));
         let mut call = Call::new(&self.refusals, request, extensions, next, recorded);
-        let once = call.only.is_some();
-        let mut loan =
-            Loan::of(Some(place), || self.refusals.begin(call.template.method(), once, call.extensions));
+        let replay = replay_of(call.template.method(), call.only.is_some(), call.extensions);
+        let mut loan = Loan::of(Some(place), replay, || self.refusals.begin(replay, call.extensions));
         let mut driver = Driver { clock: SystemClock, random: ThreadRandom, observer: Silent };
         let finished = driver.run(loan.request(), &mut call, std::future::pending()).await;
         conclude(finished, Response::extensions_mut, || call.closed(SystemClock.monotonic()))

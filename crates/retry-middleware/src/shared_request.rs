@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use retry_core::{LogicalRequest, Monotonic};
+use retry_core::{LogicalRequest, Monotonic, Replay};
 
 /// The place of a [`LogicalRequest`] in request extensions.
 ///
@@ -64,12 +64,18 @@ impl Recorded {
 }
 
 impl Loan {
-    /// The request that is at `place`, resumed, or the one that `begin` makes.
-    pub(crate) fn of(place: Option<SharedRequest>, begin: impl FnOnce() -> LogicalRequest) -> Self {
+    /// The request that is at `place`, resumed, or the one that `begin` makes. Whether it may be sent again is
+    /// a matter of what is sent this time.
+    pub(crate) fn of(
+        place: Option<SharedRequest>,
+        replay: Replay,
+        begin: impl FnOnce() -> LogicalRequest,
+    ) -> Self {
         let found = place.as_ref().and_then(|place| place.lock().take());
         let request = match found {
             Some(mut request) => {
                 request.resume();
+                request.set_replay(replay);
                 request
             }
             None => Box::new(begin()),

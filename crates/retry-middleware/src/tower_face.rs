@@ -21,7 +21,7 @@ use crate::exchange::{AttemptTimedOut, Attempted, Exchange, Fate};
 use crate::fate::fate_of;
 use crate::key::{Destination, Key};
 use crate::random::ThreadRandom;
-use crate::refusals::{Refusals, Unasked, conclude, read_marker};
+use crate::refusals::{Refusals, Unasked, conclude, read_marker, replay_of};
 use crate::refused_body::RetryBody;
 use crate::shared_request::{Loan, Recorded, SharedRequest};
 
@@ -212,8 +212,9 @@ where
         let layer = self.layer.clone();
         let place = request.extensions().get::<SharedRequest>().cloned();
         let once = request.body().replay().is_none();
+        let replay = replay_of(request.method(), once, request.extensions());
         let recorded = Recorded::of(place.clone());
-        let mut loan = Loan::of(place, || layer.refusals.begin(request.method(), once, request.extensions()));
+        let mut loan = Loan::of(place, replay, || layer.refusals.begin(replay, request.extensions()));
         let (head, body) = request.into_parts();
         let mut call = Call { layer, inner: self.inner.clone(), head, body: Some(body), recorded };
         Box::pin(async move {
@@ -249,7 +250,7 @@ impl<S, Q> Call<S, Q> {
         Destination {
             scheme,
             host,
-            port: port.unwrap_or(if scheme == "https" { 443 } else { 80 }),
+            port: port.unwrap_or(if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }),
             path: uri.path(),
             headers: &self.head.headers,
         }

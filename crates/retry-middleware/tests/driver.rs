@@ -246,3 +246,34 @@ async fn a_window_of_others_holds_the_first_attempt() {
     assert_eq!((finished.answer, finished.attempts), (None, 0));
     assert_eq!(finished.stop.unwrap().reason, Reason::WindowTooFar);
 }
+
+/// C5, E7: the time spent inside a window counts as waited, also where the window then moves out of reach.
+#[tokio::test]
+async fn a_wait_in_a_window_is_counted_though_the_window_moves_out_of_reach() {
+    let clock = VirtualClock::new();
+    let mut exchange = Moving(&clock);
+    let mut request = LogicalRequest::new(&profiles::RECOMMENDED, Replay::Always, clock.monotonic());
+    let mut driver = Driver { clock: &clock, random: NoRandom, observer: Silent };
+    let finished = driver.run(&mut request, &mut exchange, pending()).await;
+    let stop = finished.stop.unwrap();
+    assert_eq!((stop.reason, stop.waited), (Reason::WindowTooFar, Duration::from_secs(7)));
+    assert_eq!(finished.waited, stop.waited);
+}
+
+/// A window of seven seconds, which somebody has put off for a day by then.
+struct Moving<'a>(&'a VirtualClock);
+
+impl Exchange for Moving<'_> {
+    type Answer = ();
+    type Error = Failure;
+
+    async fn attempt(&mut self, _attempt: Attempt) -> Attempted<(), Failure> {
+        panic!("the window is closed")
+    }
+
+    fn window(&self, now: Monotonic) -> Option<Monotonic> {
+        let seconds = if now == Monotonic::ORIGIN { 7 } else { 86_400 };
+        assert_eq!(now, self.0.monotonic());
+        Some(Monotonic::from_millis(seconds * 1_000))
+    }
+}

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use retry_core::testing::{Simulation, Trace, laws, strategies};
-use retry_core::{LogicalRequest, Monotonic, Outcome, Policy, Replay, Step};
+use retry_core::testing::{Reply, Seeded, Simulation, Trace, laws, strategies};
+use retry_core::{
+    Decision, Hint, LogicalRequest, Monotonic, NoRandom, Outcome, Policy, Reading, Replay, Step, Verdict,
+};
 
 /// Some clients under one policy, against a server that follows the script and then answers 200.
-fn simulate(policy: &Policy, replay: Replay, script: &[retry_core::testing::Reply], seed: u64) -> Trace {
+fn simulate(policy: &Policy, replay: Replay, script: &[Reply], seed: u64) -> Trace {
     let mut simulation = Simulation::seeded(seed);
     if let Some(windows) = policy.windows() {
         simulation = simulation.windows(windows);
@@ -16,8 +18,17 @@ fn simulate(policy: &Policy, replay: Replay, script: &[retry_core::testing::Repl
         let from = Monotonic::from_millis(client * 700);
         simulation = simulation.client_from(from, LogicalRequest::new(policy, replay, from));
     }
-    let good = retry_core::testing::Reply::answer(200, retry_core::Hint::NONE);
+    let good = Reply::answer(200, Hint::NONE);
     simulation.run(|arrival| script.get(arrival.earlier).copied().unwrap_or(good))
+}
+
+/// Mostly near the origin, sometimes anywhere, and near the last instant that there is.
+fn any_instant() -> impl Strategy<Value = Monotonic> {
+    prop_oneof![
+        3 => (0..400_000_u64).prop_map(Monotonic::from_millis),
+        1 => any::<u64>().prop_map(Monotonic::from_micros),
+        1 => (0..400_000_000_u64).prop_map(|left| Monotonic::from_micros(u64::MAX - left)),
+    ]
 }
 
 fn any_replay() -> impl Strategy<Value = Replay> {
@@ -90,11 +101,11 @@ proptest! {
         age in prop::option::of(strategies::field_line()),
         now in strategies::wall_clock(),
     ) {
-        let reading = retry_core::Reading {
+        let reading = Reading {
             date: date.as_deref(),
             age: age.as_deref(),
             lenient_fractions: true,
-            ..retry_core::Reading::at(now)
+            ..Reading::at(now)
         };
         let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
         laws::parsing_is_total(&lines, &reading)?;
@@ -137,8 +148,8 @@ proptest! {
             let _ = asked.poll(Monotonic::from_micros(now), window.map(Monotonic::from_micros));
         }
         let received = Monotonic::from_millis(9);
-        let one = quiet.end(&outcome, received, received, &mut retry_core::NoRandom);
-        let two = asked.end(&outcome, received, received, &mut retry_core::NoRandom);
+        let one = quiet.end(&outcome, received, received, &mut NoRandom);
+        let two = asked.end(&outcome, received, received, &mut NoRandom);
         prop_assert_eq!(one, two);
     }
 
@@ -152,8 +163,51 @@ proptest! {
         let start = Monotonic::ORIGIN;
         let mut request = LogicalRequest::new(&policy, Replay::Always, start);
         request.begin(start);
-        let decision = request.end(&Outcome::answered(status, hint), start, start, &mut retry_core::NoRandom);
-        prop_assert_eq!(decision, retry_core::Decision::Done);
+        let decision = request.end(&Outcome::answered(status, hint), start, start, &mut NoRandom);
+        prop_assert_eq!(decision, Decision::Done);
+    }
+
+    /// T3, B5, T6: wherever on its clock a request stands, and whatever it is told, nothing overflows and the
+    /// bounds hold.
+    #[test]
+    fn no_instant_and_no_hint_breaks_the_bounds(
+        policy in strategies::policy(),
+        start in any_instant(),
+        steps in prop::collection::vec((any_instant(), any::<u64>(), any::<u8>()), 1..6),
+        deadline in prop::option::of(any_instant()),
+        window in prop::option::of(any_instant()),
+        seed: u64,
+    ) {
+        let mut random = Seeded::new(seed);
+        let mut request = LogicalRequest::new(&policy, Replay::Always, start).spread(&mut random);
+        if let Some(deadline) = deadline {
+            request = request.finish_by(deadline);
+        }
+        let mut now = start;
+        for (instant, millis, shift) in steps {
+            now = now.max(instant);
+            match request.poll(now, window) {
+                Step::Wait(until) => prop_assert!(until > now && until <= request.hard_stop()),
+                Step::Stop(stop) => prop_assert!(!stop.to_string().is_empty()),
+                Step::Attempt => {}
+            }
+            let attempt = request.begin(now);
+            prop_assert!(attempt.abandon_at >= now);
+            prop_assert!(attempt.look_until(now, Duration::MAX) <= attempt.abandon_at);
+            let hint = Hint::after_millis(millis >> (shift % 64), b"");
+            let outcome = Outcome::Answered { status: 503, hint, verdict: Verdict::Transient };
+            match request.end(&outcome, now, now, &mut random) {
+                Decision::Wait(wait) => {
+                    prop_assert!(wait.until >= now && wait.until <= request.hard_stop());
+                    prop_assert!(!wait.to_string().is_empty());
+                }
+                Decision::Stop(stop) => {
+                    prop_assert!(stop.possible_at >= Some(now));
+                    request.resume();
+                }
+                Decision::Done => prop_assert!(false, "503 is no success"),
+            }
+        }
     }
 
     /// A stop is absorbing for the state machine too, whatever is asked of it afterwards.
@@ -167,7 +221,7 @@ proptest! {
         let start = Monotonic::ORIGIN;
         let mut request = LogicalRequest::new(&policy, Replay::Never, start);
         request.begin(start);
-        if let retry_core::Decision::Stop(stop) = request.end(&outcome, start, start, &mut retry_core::NoRandom) {
+        if let Decision::Stop(stop) = request.end(&outcome, start, start, &mut NoRandom) {
             let step = request.poll(Monotonic::from_micros(later), window.map(Monotonic::from_micros));
             prop_assert_eq!(step, Step::Stop(stop));
         }

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Write as _};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use retry_core::{Jitter, Policy, PolicyBuilder, Schedule, StatusSet, profiles};
+use retry_core::{Jitter, Join, Policy, PolicyBuilder, Schedule, StatusSet, WindowPolicy, profiles};
 
 use crate::decisions::{built, seconds};
 
@@ -41,7 +41,7 @@ fn policies_that_never_retry_are_warned_about() {
     insta::assert_snapshot!(warnings(from().budget(Duration::from_millis(999))), @"never waits its floor: the budget is smaller");
     insta::assert_snapshot!(warnings(from().budget(seconds(1))), @"");
     insta::assert_snapshot!(warnings(from().max_attempts(Some(1))), @"never retries: one attempt is allowed");
-    insta::assert_snapshot!(warnings(from().retry_on(StatusSet::EMPTY)), @"never retries: no status is listed and lost attempts are not repeated");
+    insta::assert_snapshot!(warnings(from().retry_on(StatusSet::EMPTY)), @"never retries: no status is listed and unanswered attempts are not repeated");
     insta::assert_snapshot!(warnings(from().retry_on(StatusSet::EMPTY).repeat_unanswered(true)), @"");
 }
 
@@ -68,6 +68,32 @@ fn a_policy_gives_back_what_it_was_built_with() {
     assert_eq!(policy.schedule(), Some(capped));
     let constant = built(policy.to_builder().schedule(Some(Schedule::Constant { millis: u64::MAX })));
     assert_eq!(constant.schedule(), Some(Schedule::Constant { millis: largest }));
+}
+
+/// Whatever number is asked for, a policy that is built can be written and read in both formats, and is bounded.
+#[test]
+fn the_largest_settings_are_bounded_and_survive_both_formats() {
+    let windows = WindowPolicy { capacity: NonZeroU32::MAX, join: Join::Latest, ceiling_millis: u64::MAX };
+    let steep = Schedule::Exponential { base_millis: u64::MAX, factor: u64::MAX, cap_millis: u64::MAX };
+    let policy = built(
+        profiles::ALKHTTP
+            .to_builder()
+            .budget(Duration::MAX)
+            .attempt_timeout(Duration::MAX)
+            .schedule(Some(steep))
+            .windows(Some(windows))
+            .jitter(Jitter { per_mille: 1_000, cap_millis: Some(u64::MAX) })
+            .max_attempts(Some(u32::MAX)),
+    );
+    let largest = retry_core::LARGEST;
+    assert_eq!(policy.windows().map(|windows| windows.ceiling_millis), Some(largest));
+    assert_eq!(policy.jitter().cap_millis, Some(largest));
+    let capped = Schedule::Exponential { base_millis: largest, factor: largest, cap_millis: largest };
+    assert_eq!(policy.schedule(), Some(capped));
+    let toml = toml::to_string(&policy).unwrap();
+    assert_eq!(toml::from_str::<Policy>(&toml).unwrap(), policy, "{toml}");
+    let json = serde_json::to_string(&policy).unwrap();
+    assert_eq!(serde_json::from_str::<Policy>(&json).unwrap(), policy, "{json}");
 }
 
 /// Section 8, read back through the public accessors.

@@ -273,6 +273,17 @@ through_both_faces! {
         assert_eq!(server.count(), 2);
     }
 
+    /// C1, C3: who is not going to wait does not wait for a marker either.
+    async fn a_policy_that_is_switched_off_looks_for_no_marker<F: Face>() {
+        let server = Responder::start(|_, _| Reply::raw("HTTP/1.1 507 x\r\nRetry-After: 1\r\nContent-Length: 18\r\n\r\n{")
+            .then(millis(2_500), "\"transient\":true}")).await;
+        let client = F::new(profiles::SHAKENFIST);
+        let answer = client.get(&server.url("/a")).await.unwrap();
+        let stop = answer.report.stop.unwrap();
+        assert_eq!((stop.reason, answer.body.as_deref()), (Reason::Disabled, Ok(br#"{"transient":true}"#.as_slice())));
+        assert!(stop.elapsed < millis(1_900), "{stop}");
+    }
+
     /// C6: an attempt that has its head is not lost, although its time is over before a marker is read.
     async fn a_head_keeps_its_hint_though_the_attempt_ends_in_its_body<F: Face>() {
         let server = Responder::start(|_, _| Reply::raw("HTTP/1.1 507 x\r\nRetry-After: 77\r\nContent-Length: 18\r\n\r\n{")

@@ -49,7 +49,8 @@ async fn a_credential_can_be_made_part_of_the_key() {
     assert!(held.contains("127.0.0.1 of one answered 503"), "{held}");
 }
 
-/// E9: no userinfo, no query, no fragment; http apart from https; the port always there.
+/// E9: no userinfo, no query, no fragment; http apart from https; the port always there; of the path alone the
+/// case counts.
 #[test]
 fn the_default_key_is_scheme_host_port_and_path() {
     let headers = http::HeaderMap::new();
@@ -59,4 +60,7 @@ fn the_default_key_is_scheme_host_port_and_path() {
     insta::assert_snapshot!(key("http", 80), @"http://example.com:80/a");
     assert_ne!(key("http", 80), key("https", 80));
     assert_ne!(key("https", 443), key("https", 8_443));
+    let shouted =
+        Destination { scheme: "HTTP", host: "Example.COM", port: 80, path: "/A", headers: &headers };
+    insta::assert_snapshot!(Key::of(&shouted), @"http://example.com:80/A");
 }

@@ -57,6 +57,44 @@ async fn a_body_that_is_read_once_is_sent_once() {
     assert_eq!(server.arrivals()[0].body, b"a stream");
 }
 
+/// A layer around the middleware that follows a 307 by sending the body anew, as a stream.
+struct Streaming;
+
+#[async_trait::async_trait]
+impl reqwest_middleware::Middleware for Streaming {
+    async fn handle(
+        &self,
+        request: reqwest::Request,
+        extensions: &mut http::Extensions,
+        next: reqwest_middleware::Next<'_>,
+    ) -> reqwest_middleware::Result<reqwest::Response> {
+        let mut again = request.try_clone().unwrap();
+        let redirected = next.clone().run(request, extensions).await?;
+        assert_eq!(redirected.status(), 307);
+        *again.body_mut() = Some(reqwest::Body::wrap(Full::new(Bytes::from_static(b"a stream"))));
+        next.run(again, extensions).await
+    }
+}
+
+/// C4, F29: what may be sent again is a matter of what is sent now, not of what was sent first.
+#[tokio::test]
+async fn a_request_that_comes_back_as_a_stream_is_sent_once() {
+    let server = Responder::start(|earlier, _| match earlier {
+        0 => Reply::new(307, "", ""),
+        _ => Reply::refuse(503, 1),
+    })
+    .await;
+    let client = reqwest_middleware::ClientBuilder::new(crate::faces::reqwest_client())
+        .with(Streaming)
+        .with(retry_middleware::RetryMiddleware::new(profiles::RECOMMENDED))
+        .build();
+    let answer = client.put(server.url("/a")).body("bytes").send().await.unwrap();
+    let report = answer.extensions().get::<Report>().unwrap();
+    assert_eq!((answer.status().as_u16(), server.count()), (503, 2));
+    assert_eq!(report.reason(), Some(retry_core::Reason::NotReplayable));
+    assert_eq!(server.arrivals()[1].body, b"a stream");
+}
+
 /// F29, through reqwest: a streaming body is sent whole, once.
 #[tokio::test]
 async fn a_streaming_reqwest_body_is_sent_once() {
