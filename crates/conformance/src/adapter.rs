@@ -67,14 +67,14 @@ impl Adapter {
             && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         ensure!(
             plain,
-            "expected the name of an adapter, lower-case letters, digits and hyphens, came {name:?}"
+            "expected the name of an adapter, lower-case letters, digits and hyphens, got {name:?}"
         );
         let path = directory.join(format!("{name}.toml"));
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("there is no adapter {name:?}: cannot read {}", path.display()))?;
         let adapter: Self =
             toml::from_str(&text).with_context(|| format!("{} is no adapter", path.display()))?;
-        ensure!(adapter.name == name, "{}: name: expected {name:?}, came {:?}", path.display(), adapter.name);
+        ensure!(adapter.name == name, "{}: name: expected {name:?}, got {:?}", path.display(), adapter.name);
         ensure!(!adapter.command.is_empty(), "{}: command: expected at least one element", path.display());
         Ok(adapter)
     }

@@ -79,7 +79,7 @@ impl Suite {
             let edition = Edition::from_json(&text).with_context(|| format!("{group}.json"))?;
             ensure!(
                 suite.edition.is_empty() || suite.edition == edition.edition,
-                "{group}.json: expected edition {}, came {}",
+                "{group}.json: expected edition {}, got {}",
                 suite.edition,
                 edition.edition
             );
@@ -93,11 +93,7 @@ impl Suite {
     fn check(&self) -> anyhow::Result<()> {
         let mut ids = BTreeSet::new();
         for (_, case) in &self.cases {
-            ensure!(
-                ids.insert(case.id.as_str()),
-                "case {:?}: id: expected to be unique, came twice",
-                case.id
-            );
+            ensure!(ids.insert(case.id.as_str()), "case {:?}: id: expected to be unique, got twice", case.id);
         }
         for (_, case) in &self.cases {
             for id in &case.depends_on {

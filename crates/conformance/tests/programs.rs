@@ -40,10 +40,10 @@ fn wrong_usage_is_exit_2_and_says_what_was_expected() {
         (vec!["run"], "expected a client"),
         (vec!["run", "--adapter", "../x"], "expected the name of an adapter"),
         (vec!["explain", "no-such-case"], "there is no case \"no-such-case\""),
-        (vec!["run", "--jobs", "0", "--sh", "true"], "expected a number from 1 to 256, came \"0\""),
+        (vec!["run", "--jobs", "0", "--sh", "true"], "expected a number from 1 to 256, got \"0\""),
         (
             vec!["run", "--jobs", "18446744073709551615", "--sh", "true"],
-            "expected a number from 1 to 256, came \"18446744073709551615\"",
+            "expected a number from 1 to 256, got \"18446744073709551615\"",
         ),
         (vec!["run", "--case", "no-such-case", "--sh", "true"], "there is no case \"no-such-case\""),
     ] {

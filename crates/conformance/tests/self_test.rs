@@ -20,7 +20,7 @@ async fn each_case_tells_the_five_clients_apart_as_it_says() {
         let expected = case.self_test.each().into_iter().find(|(name, _)| *name == result.client).unwrap().1;
         if result.verdict.kind != expected {
             wrong.push(format!(
-                "{} {}: expected {expected}, came {}",
+                "{} {}: expected {expected}, got {}",
                 result.client, result.case, result.verdict
             ));
         }

@@ -241,19 +241,19 @@ async fn an_early_refusal_does_not_wait_for_the_body_and_drains_it() {
 #[tokio::test]
 async fn what_is_no_request_is_refused_and_named() {
     for (bytes, problem) in [
-        ("nonsense\r\n\r\n", "expected a request line, came \"nonsense\""),
-        ("GET /t HTTP/3\r\n\r\n", "expected HTTP/1.1 or HTTP/1.0, came \"HTTP/3\""),
+        ("nonsense\r\n\r\n", "expected a request line, got \"nonsense\""),
+        ("GET /t HTTP/3\r\n\r\n", "expected HTTP/1.1 or HTTP/1.0, got \"HTTP/3\""),
         (
             "GET /t HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-            "expected one Content-Length, came several",
+            "expected one Content-Length, got several",
         ),
         (
             "GET /t HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
-            "expected a Content-Length of at most 67108864, came \"+1\"",
+            "expected a Content-Length of at most 67108864, got \"+1\"",
         ),
         (
             "GET /t HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "expected one of Content-Length and Transfer-Encoding, came both",
+            "expected one of Content-Length and Transfer-Encoding, got both",
         ),
     ] {
         let (_, server) = start(r#"[{"status": 503}]"#).await;

@@ -8,7 +8,7 @@ use crate::clients::{Answer, Limits, Payload, Peer, Sending};
 /// Runs each operation and exits with 0 where all were answered with a success.
 pub async fn run(peer: Peer) -> ExitCode {
     let Ok(urls) = std::env::var("RAC_URLS") else {
-        eprintln!("expected the suite's environment, RAC_URLS and its companions; came none");
+        eprintln!("expected the suite's environment, RAC_URLS and its companions; got none");
         return ExitCode::from(2);
     };
     let body = match std::env::var_os("RAC_BODY_FILE") {

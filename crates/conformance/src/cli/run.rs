@@ -143,13 +143,13 @@ fn claim(text: &str) -> Result<(String, String), String> {
         Some((choice, side)) if !choice.is_empty() && !side.is_empty() => {
             Ok((choice.to_owned(), side.to_owned()))
         }
-        _ => Err(format!("expected CHOICE=SIDE, came {text:?}")),
+        _ => Err(format!("expected CHOICE=SIDE, got {text:?}")),
     }
 }
 
 fn jobs(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MOST_JOBS).contains(number));
-    number.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}, came {text:?}"))
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}, got {text:?}"))
 }
 
 impl RunArguments {

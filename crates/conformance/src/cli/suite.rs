@@ -164,7 +164,7 @@ impl JudgeArguments {
         });
         let suite = self.cases.suite()?;
         let verdict = judge(
-            suite.case(named.context("expected an event `start` that names the case, came none")?)?,
+            suite.case(named.context("expected an event `start` that names the case, got none")?)?,
             &trace,
         );
         print(&format!("{}\n", serde_json::to_string(&verdict).context("cannot write the verdict")?))?;
@@ -195,7 +195,7 @@ impl MatrixArguments {
         let editions: Vec<&str> = reports.iter().map(|report| report.run.edition.as_str()).collect();
         ensure!(
             editions.windows(2).all(|pair| pair.first() == pair.last()),
-            "expected results of one edition, came {}",
+            "expected results of one edition, got {}",
             editions.join(", ")
         );
         let merged = Report::merged(reports).context("expected at least one result")?;

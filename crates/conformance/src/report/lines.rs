@@ -61,7 +61,7 @@ impl Report {
                 ReadLine::Result(record) => results.push(record),
             }
         }
-        let Some(run) = run else { bail!("expected a line that describes the run, came none") };
+        let Some(run) = run else { bail!("expected a line that describes the run, got none") };
         Ok(Self { run, clients, cases, results })
     }
 }
