@@ -136,3 +136,8 @@ impl Report {
         Some(merged)
     }
 }
+
+/// `1 client`, `2 clients`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
