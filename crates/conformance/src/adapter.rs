@@ -16,8 +16,8 @@ pub struct Adapter {
     /// What it is, for people.
     pub title: String,
     /// The command line, one element an argument. Placeholders stand inside whole elements and are never
-    /// split: `{url}`, `{method}`, `{body_file}`, `{deadline_s}`, `{cap_s}`, `{adapters}`; an element that
-    /// is `{urls}` becomes one argument for each operation, `{options}` the options that the case calls for.
+    /// split: `{url}`, `{method}`, `{body_file}`, `{deadline_s}`, `{cap_s}`, `{case}`, `{adapters}`; an element
+    /// that is `{urls}` becomes one argument for each operation, `{options}` the options that the case calls for.
     pub command: Vec<String>,
     /// Prints the version.
     #[serde(default)]
@@ -100,25 +100,11 @@ impl Adapter {
 
     /// The adapter of a command line that somebody typed: it supports what its placeholders can express.
     #[must_use]
-    pub fn of_command(name: String, command: Vec<String>, more: Vec<Need>) -> Self {
-        let mentions =
-            |words: &[&str]| command.iter().any(|element| words.iter().any(|word| element.contains(word)));
-        let mut supports = more;
+    pub fn of_command(name: String, command: Vec<String>, mut supports: Vec<Need>) -> Self {
         supports.push(Need::SharedClock);
-        for (need, words) in [
-            (Need::Post, ["{method}", "RAC_METHOD"]),
-            (Need::Body, ["{body_file}", "RAC_BODY_FILE"]),
-            (Need::Deadline, ["{deadline_s}", "RAC_DEADLINE_S"]),
-            (Need::Cap, ["{cap_s}", "RAC_CAP_S"]),
-        ] {
-            if mentions(&words) {
-                supports.push(need);
-            }
-        }
-        let title = command.join(" ");
-        Self {
+        let mut adapter = Self {
             name,
-            title,
+            title: command.join(" "),
             command,
             version: Vec::new(),
             options: Options::default(),
@@ -128,7 +114,18 @@ impl Adapter {
             fine_exits: (2..126).filter(|code| *code != UNSUPPORTED_EXIT).collect(),
             claims: BTreeMap::new(),
             known_failing: BTreeMap::new(),
+        };
+        for (need, words) in [
+            (Need::Post, ["{method}", "RAC_METHOD"]),
+            (Need::Body, ["{body_file}", "RAC_BODY_FILE"]),
+            (Need::Deadline, ["{deadline_s}", "RAC_DEADLINE_S"]),
+            (Need::Cap, ["{cap_s}", "RAC_CAP_S"]),
+        ] {
+            if adapter.mentions(&words) {
+                adapter.supports.push(need);
+            }
         }
+        adapter
     }
 
     /// Whether any of these words stands in the command line, or in an option that may be added to it.
@@ -159,18 +156,18 @@ impl Adapter {
     }
 }
 
-/// The word of the case files, and the placeholder that claims it in a command line.
+/// The word of the case files, and what claims it for a command line: a placeholder, where one can.
 pub(crate) fn need_name(need: &Need) -> String {
     let word = serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned();
-    let placeholder = match need {
-        Need::Post => "{method}",
-        Need::Body => "{body_file}",
-        Need::Deadline => "{deadline_s}",
-        Need::Cap => "{cap_s}",
-        Need::TwoOperations | Need::Concurrent => "{urls}",
-        Need::Redirects | Need::SharedClock => return word,
-    };
-    format!("{word} ({placeholder})")
+    match need {
+        Need::Post => format!("{word} ({{method}})"),
+        Need::Body => format!("{word} ({{body_file}})"),
+        Need::Deadline => format!("{word} ({{deadline_s}})"),
+        Need::Cap => format!("{word} ({{cap_s}})"),
+        Need::TwoOperations | Need::Concurrent => format!("{word} ({{urls}} and --supports {word})"),
+        Need::Redirects => format!("{word} (--supports {word})"),
+        Need::SharedClock => word,
+    }
 }
 
 /// The exit code of a client that cannot do what a case needs.
@@ -331,6 +328,13 @@ mod tests {
             command(&["x{urls}"]).unwrap_err().to_string(),
             "\"x{urls}\": expected {urls} to be an element by itself"
         );
+    }
+
+    #[test]
+    fn a_command_line_supports_what_it_has_words_for_and_what_it_is_said_to() {
+        let line = ["sh", "-c", "get -X $RAC_METHOD", "{cap_s}"].map(str::to_owned).to_vec();
+        let adapter = Adapter::of_command("t".to_owned(), line, vec![Need::Redirects]);
+        assert_eq!(adapter.supports, [Need::Redirects, Need::SharedClock, Need::Post, Need::Cap]);
     }
 
     #[test]

@@ -41,13 +41,13 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "NAME", value_enum, conflicts_with_all = ["command", "sh"])]
     built_in: Vec<BuiltInName>,
     /// What the command line can do beside what its placeholders say; may be repeated
-    #[arg(long, value_name = "NEED", value_enum)]
+    #[arg(long, value_name = "NEED", value_enum, conflicts_with_all = ["adapter", "built_in"])]
     supports: Vec<NeedName>,
     /// The side of an alternative that the command line claims, for example 507=interactive
-    #[arg(long, value_name = "CHOICE=SIDE", value_parser = claim)]
+    #[arg(long, value_name = "CHOICE=SIDE", value_parser = claim, conflicts_with_all = ["adapter", "built_in"])]
     claim: Vec<(String, String)>,
     /// The name of the command line in reports
-    #[arg(long, default_value = "client")]
+    #[arg(long, default_value = "client", conflicts_with_all = ["adapter", "built_in"])]
     name: String,
     /// Which cases
     #[arg(long, value_enum, default_value_t = Profile::Quick)]
@@ -184,12 +184,12 @@ impl RunArguments {
             anyhow::Ok(report)
         })?;
         let Some(report) = report else { bail!("interrupted; every client was ended") };
-        let mut output = std::io::stdout().lock();
-        output.write_all(tree(&report).as_bytes()).context("cannot print the report")?;
+        // Files first: what nobody reads from standard output is not to cost what was found out.
         if let Some(file) = lines {
             file.replace_with_lines(&report)?;
         }
         files.write(&report)?;
+        std::io::stdout().write_all(tree(&report).as_bytes()).context("cannot print the report")?;
         Ok(exit_code(outcome(&report, self.strict)))
     }
 

@@ -20,6 +20,8 @@ pub use narrator::Narrator;
 pub use summary::{Outcome, Tally, outcome, tallies};
 pub use tree::{tree, verdict_mark};
 
+pub(crate) use tree::level_name;
+
 use refusal_script::{Case, Event, Verdict};
 use serde::{Deserialize, Serialize};
 

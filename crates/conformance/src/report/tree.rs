@@ -101,7 +101,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
-pub(super) fn level_name(level: Level) -> &'static str {
+/// The word of the case files.
+pub(crate) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Must => "must",
         Level::Promise => "promise",

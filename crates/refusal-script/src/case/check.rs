@@ -41,7 +41,7 @@ pub enum CasesError {
     #[error(transparent)]
     Case(#[from] CaseError),
     /// One id for two cases.
-    #[error("case {0:?}: id: expected to be unique, got twice")]
+    #[error("case {0:?}: id: expected once, got twice")]
     Twice(String),
 }
 
