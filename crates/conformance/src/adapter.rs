@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use refusal_script::{Case, Need};
+use refusal_script::{Case, Need, Start};
 use serde::{Deserialize, Serialize};
 
 /// One client under test.
@@ -177,6 +177,8 @@ pub const UNSUPPORTED_EXIT: i32 = 77;
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     pub(crate) urls: Vec<String>,
+    /// When the operations start, where there are several.
+    pub(crate) start: Option<Start>,
     pub(crate) method: String,
     pub(crate) body_file: Option<PathBuf>,
     pub(crate) deadline_s: Option<u64>,
@@ -269,6 +271,13 @@ impl Values {
             ("RAC_METHOD", self.method.clone()),
             ("RAC_CASE", self.case.clone()),
         ];
+        environment.extend(self.start.map(|start| {
+            let word = match start {
+                Start::Together => "together",
+                Start::InTurn => "in_turn",
+            };
+            ("RAC_START", word.to_owned())
+        }));
         for (variable, name, given) in [
             ("RAC_BODY_FILE", "body_file", self.body_file.is_some()),
             ("RAC_DEADLINE_S", "deadline_s", self.deadline_s.is_some()),
@@ -289,6 +298,7 @@ mod tests {
     fn values() -> Values {
         Values {
             urls: vec!["http://127.0.0.1:1/a b".to_owned(), "http://127.0.0.1:1/{method}".to_owned()],
+            start: Some(Start::Together),
             method: "PUT".to_owned(),
             body_file: Some(PathBuf::from("/tmp/with space")),
             deadline_s: None,
@@ -328,6 +338,14 @@ mod tests {
             command(&["x{urls}"]).unwrap_err().to_string(),
             "\"x{urls}\": expected {urls} to be an element by itself"
         );
+    }
+
+    #[test]
+    fn the_environment_holds_what_the_case_gives_and_no_more() {
+        let environment = values().environment();
+        let names: Vec<&str> = environment.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["RAC_URL", "RAC_URLS", "RAC_METHOD", "RAC_CASE", "RAC_START", "RAC_BODY_FILE"]);
+        assert_eq!(environment[4].1, "together");
     }
 
     #[test]

@@ -111,9 +111,18 @@ fn the_cases_are_as_their_schema_says() {
             assert!(errors.is_empty(), "{}: {}", path.display(), errors.join("\n"));
         }
     }
-    let mut broken = read(&directory.join("baseline.json"));
-    broken["cases"][0]["level"] = "polite".into();
-    assert!(!schema.is_valid(&broken));
+    let good = read(&directory.join("baseline.json"));
+    for (place, value) in [
+        ("level", serde_json::json!("polite")),
+        ("expect", serde_json::json!([{"that": "polite"}])),
+        ("expect", serde_json::json!([{"that": "attempts", "most": 3}])),
+        ("expect", serde_json::json!([{"that": "not_before", "ms": 3}])),
+        ("expect", serde_json::json!([{"that": "soft", "better": {"is": "prompt"}}])),
+    ] {
+        let mut broken = good.clone();
+        broken["cases"][0][place] = value;
+        assert!(!schema.is_valid(&broken), "{}", broken["cases"][0][place]);
+    }
 }
 
 #[test]

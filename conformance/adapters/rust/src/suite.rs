@@ -29,7 +29,7 @@ pub async fn run(peer: Peer) -> ExitCode {
         let sending = Sending { method: method.clone(), url: url.to_owned(), body: body.clone() };
         tokio::spawn(client(sending))
     };
-    let together = std::env::var("RAC_CASE").is_ok_and(|case| case == "herd");
+    let together = std::env::var("RAC_START").is_ok_and(|start| start == "together");
     let mut running = Vec::new();
     let mut fine = true;
     for url in urls.split(' ') {

@@ -41,6 +41,7 @@ enum Command {
     /// Print random questions for comparing two answerers, many of them near the edges of the rules
     Questions(QuestionsArguments),
     /// Point clients at scripted servers and judge them by when their requests arrive
+    #[command(after_help = "Example: conformance run -- curl -sS --fail --retry 5 '{url}'")]
     Run(Box<RunArguments>),
     /// List the cases, or the adapters
     List(ListArguments),

@@ -94,8 +94,8 @@ impl ExplainArguments {
 pub(super) struct ServeArguments {
     #[command(flatten)]
     case: OneCase,
-    /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1:0")]
+    /// The address to listen on, and the port; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     listen: std::net::SocketAddr,
     /// Print the trace itself, one JSON object a line, as `judge` reads it
     #[arg(long)]
