@@ -76,6 +76,12 @@ impl Adapter {
             toml::from_str(&text).with_context(|| format!("{} is no adapter", path.display()))?;
         ensure!(adapter.name == name, "{}: name: expected {name:?}, got {:?}", path.display(), adapter.name);
         ensure!(!adapter.command.is_empty(), "{}: command: expected at least one element", path.display());
+        ensure!(
+            adapter.options == Options::default()
+                || adapter.command.iter().any(|element| element == "{options}"),
+            "{}: command: expected an element {{options}} for the options that are listed, got none",
+            path.display()
+        );
         Ok(adapter)
     }
 
@@ -353,6 +359,20 @@ mod tests {
         let line = ["sh", "-c", "get -X $RAC_METHOD", "{cap_s}"].map(str::to_owned).to_vec();
         let adapter = Adapter::of_command("t".to_owned(), line, vec![Need::Redirects]);
         assert_eq!(adapter.supports, [Need::Redirects, Need::SharedClock, Need::Post, Need::Cap]);
+    }
+
+    #[test]
+    fn options_that_have_no_place_in_the_command_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "name = \"t\"\ntitle = \"t\"\ncommand = [\"t\"]\n[options]\ncap = [\"--most\"]\n";
+        std::fs::write(directory.path().join("t.toml"), text).unwrap();
+        let error = Adapter::read(directory.path(), "t").unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "t.toml: command: expected an element {options} for the options that are listed, got none"
+            ),
+            "{error}"
+        );
     }
 
     #[test]

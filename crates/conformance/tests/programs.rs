@@ -46,6 +46,10 @@ fn wrong_usage_is_exit_2_and_says_what_was_expected() {
             "expected a number from 1 to 256, got \"18446744073709551615\"",
         ),
         (vec!["run", "--case", "no-such-case", "--sh", "true"], "there is no case \"no-such-case\""),
+        (
+            vec!["run", "--built-in", "eager", "--built-in", "eager"],
+            "expected each client once, got \"eager\" twice",
+        ),
         (vec!["run", "--adapter", "curl", "--claim", "507=interactive"], "cannot be used with"),
         (vec!["run", "--built-in", "eager", "--supports", "post"], "cannot be used with"),
         (vec!["run", "--adapter", "curl", "--name", "mine"], "cannot be used with"),

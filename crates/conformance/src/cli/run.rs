@@ -1,5 +1,6 @@
 //! `conformance run`.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -219,10 +220,9 @@ impl RunArguments {
             !clients.is_empty(),
             "expected a client: `-- ARGV…`, `--sh LINE`, `--adapter NAME` or `--built-in NAME`"
         );
-        let mut names: Vec<&str> = clients.iter().map(Client::name).collect();
-        names.sort_unstable();
-        names.dedup();
-        ensure!(names.len() == clients.len(), "expected each client once");
+        let mut names = BTreeSet::new();
+        let twice = clients.iter().map(Client::name).find(|name| !names.insert(*name));
+        ensure!(twice.is_none(), "expected each client once, got {:?} twice", twice.unwrap_or_default());
         Ok(clients)
     }
 }

@@ -6,10 +6,15 @@ use crate::verdict::VerdictKind;
 
 /// A script that takes longer than this is no use to anybody.
 const LONGEST_WINDOW_MS: u64 = 120_000;
+/// In bytes: a body is held in memory, once for each answer that is being written.
 const LARGEST_BODY: u64 = 16 * 1024 * 1024;
+/// In bytes: no client reads a longer one.
 const LARGEST_HEAD: usize = 64 * 1024;
 const MOST_STEPS: usize = 64;
+/// Enough to be told apart from a few, and few enough for one connection each.
 const MOST_OPERATIONS: u32 = 64;
+/// More than are recorded of a tight loop.
+const MOST_REPEATS: u32 = 10_000;
 
 /// A case that contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -241,8 +246,8 @@ impl Step {
         if self.trickle.is_some_and(|trickle| trickle.chunk_bytes == 0) {
             return problem("trickle.chunk_bytes", "expected at least 1, got 0".into());
         }
-        if self.repeat == 0 || self.repeat > 10_000 {
-            return problem("repeat", format!("expected 1 to 10000, got {}", self.repeat));
+        if !(1..=MOST_REPEATS).contains(&self.repeat) {
+            return problem("repeat", format!("expected 1 to {MOST_REPEATS}, got {}", self.repeat));
         }
         for (index, interim) in self.interim.iter().enumerate() {
             let status = interim.status;

@@ -222,12 +222,15 @@ fn same_request(names: &[String], view: &View<'_>) -> Option<Finding> {
         .then(|| Finding::pass(format!("{} the same as the first", counted(compared, "later attempt"))))
 }
 
+/// What a client sent is escaped: a sentence is printed to terminals.
 fn difference(first: &Attempt<'_>, later: &Attempt<'_>, names: &[String]) -> Option<String> {
     if first.method != later.method {
-        return Some(format!("has the method {}; the first had {}", later.method, first.method));
+        let (was, is) = (first.method.escape_debug(), later.method.escape_debug());
+        return Some(format!("has the method {is}; the first had {was}"));
     }
     if first.target != later.target {
-        return Some(format!("asks for {}; the first asked for {}", later.target, first.target));
+        let (was, is) = (first.target.escape_debug(), later.target.escape_debug());
+        return Some(format!("asks for {is}; the first asked for {was}"));
     }
     for name in names {
         let (was, is) = (field(first, name), field(later, name));

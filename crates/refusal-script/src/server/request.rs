@@ -9,9 +9,11 @@ use tokio::sync::mpsc;
 
 use crate::clock::Clock;
 
-/// Of the request line and all field lines together.
+/// Of the request line and all field lines together, in bytes.
 const LARGEST_HEAD: usize = 64 * 1024;
+/// In bytes. It is hashed as it comes and not kept, so this bounds time and not memory.
 const LARGEST_BODY: u64 = 64 * 1024 * 1024;
+/// What one read takes at the most, in bytes.
 const PIECE: usize = 16 * 1024;
 /// Pieces that wait to be parsed; beyond it the socket itself holds the client back.
 const PIECES: usize = 8;
