@@ -324,6 +324,25 @@ async fn dates_are_those_of_the_moment_of_writing() {
     );
 }
 
+/// The judge counts from the final head, and so do the dates of the script.
+#[tokio::test]
+async fn an_interim_response_is_not_the_first_answer() {
+    let script = r#"[{"status": 503, "interim": [{"status": 103, "then_wait_ms": 1000}], "headers": [
+        ["Date", {"offset_s": 0}], ["Retry-After", {"offset_s": 0, "base": "first_answer"}]]}]"#;
+    let (_, server) = start(script).await;
+    let mut socket = connect(&server).await;
+    socket.write_all(GET).await.unwrap();
+    expect(&mut socket, b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 ").await;
+    let trace = server.stop().await;
+    let head = trace.events.iter().find_map(|event| match event {
+        Event::Answer { head, .. } => Some(head.as_str()),
+        _ => None,
+    });
+    let dates: Vec<&str> =
+        head.unwrap().lines().filter_map(|line| line.split_once(": ")).map(|(_, date)| date).collect();
+    assert_eq!(dates[0], dates[1], "{head:?}");
+}
+
 /// To HEAD the answer has the head that GET would get, and no body is written.
 #[tokio::test]
 async fn no_body_is_written_to_head_and_none_is_recorded() {

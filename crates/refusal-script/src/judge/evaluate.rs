@@ -153,7 +153,7 @@ fn not_before(view: &View<'_>) -> Option<Finding> {
 
 fn not_faster_than_control(view: &View<'_>) -> Option<Finding> {
     let control = view.control_gaps?;
-    let mut slowest: Option<Finding> = None;
+    let mut first = None;
     for (gap, own_us) in view.gaps(1).iter().zip(control) {
         let fact = format!(
             "attempt {} arrived {} after the refusal; without the field it comes after {}",
@@ -164,9 +164,9 @@ fn not_faster_than_control(view: &View<'_>) -> Option<Finding> {
         if gap.us.saturating_mul(2) < *own_us && own_us - gap.us > CONTROL_NOISE_US {
             return Some(Finding::fail(Reason::FasterThanControl, fact));
         }
-        slowest = slowest.or(Some(Finding::pass(fact)));
+        first = first.or(Some(Finding::pass(fact)));
     }
-    slowest
+    first
 }
 
 fn silence(window_us: u64, view: &View<'_>) -> Finding {

@@ -159,7 +159,7 @@ impl Talk {
     }
 
     async fn play(&mut self, step: &Step, exchange: Exchange, head: &Head) -> io::Result<After> {
-        response::interim(&mut self.half, step, self.recorder.answer_time()).await?;
+        response::interim(&mut self.half, step, self.recorder.interim_time()).await?;
         let time = self.recorder.answer_time();
         let answer = response::head(step, time);
         self.recorder.answer(exchange, time, &answer);
