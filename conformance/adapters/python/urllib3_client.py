@@ -21,7 +21,7 @@ def operation(url):
 
 
 urls = os.environ["RAC_URLS"].split()
-if os.environ["RAC_CASE"] == "herd":
+if os.environ.get("RAC_START") == "together":
     with ThreadPoolExecutor(len(urls)) as threads:
         sys.exit(max(threads.map(operation, urls)))
 sys.exit(max([operation(url) for url in urls]))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use refusal_script::{Case, Need};
+use refusal_script::{Case, Need, Start};
 use serde::{Deserialize, Serialize};
 
 /// One client under test.
@@ -16,8 +16,8 @@ pub struct Adapter {
     /// What it is, for people.
     pub title: String,
     /// The command line, one element an argument. Placeholders stand inside whole elements and are never
-    /// split: `{url}`, `{method}`, `{body_file}`, `{deadline_s}`, `{cap_s}`, `{adapters}`; an element that
-    /// is `{urls}` becomes one argument for each operation, `{options}` the options that the case calls for.
+    /// split: `{url}`, `{method}`, `{body_file}`, `{deadline_s}`, `{cap_s}`, `{case}`, `{adapters}`; an element
+    /// that is `{urls}` becomes one argument for each operation, `{options}` the options that the case calls for.
     pub command: Vec<String>,
     /// Prints the version.
     #[serde(default)]
@@ -67,15 +67,21 @@ impl Adapter {
             && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         ensure!(
             plain,
-            "expected the name of an adapter, lower-case letters, digits and hyphens, came {name:?}"
+            "expected the name of an adapter, lower-case letters, digits and hyphens, got {name:?}"
         );
         let path = directory.join(format!("{name}.toml"));
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("there is no adapter {name:?}: cannot read {}", path.display()))?;
         let adapter: Self =
             toml::from_str(&text).with_context(|| format!("{} is no adapter", path.display()))?;
-        ensure!(adapter.name == name, "{}: name: expected {name:?}, came {:?}", path.display(), adapter.name);
+        ensure!(adapter.name == name, "{}: name: expected {name:?}, got {:?}", path.display(), adapter.name);
         ensure!(!adapter.command.is_empty(), "{}: command: expected at least one element", path.display());
+        ensure!(
+            adapter.options == Options::default()
+                || adapter.command.iter().any(|element| element == "{options}"),
+            "{}: command: expected an element {{options}} for the options that are listed, got none",
+            path.display()
+        );
         Ok(adapter)
     }
 
@@ -100,25 +106,11 @@ impl Adapter {
 
     /// The adapter of a command line that somebody typed: it supports what its placeholders can express.
     #[must_use]
-    pub fn of_command(name: String, command: Vec<String>, more: Vec<Need>) -> Self {
-        let mentions =
-            |words: &[&str]| command.iter().any(|element| words.iter().any(|word| element.contains(word)));
-        let mut supports = more;
+    pub fn of_command(name: String, command: Vec<String>, mut supports: Vec<Need>) -> Self {
         supports.push(Need::SharedClock);
-        for (need, words) in [
-            (Need::Post, ["{method}", "RAC_METHOD"]),
-            (Need::Body, ["{body_file}", "RAC_BODY_FILE"]),
-            (Need::Deadline, ["{deadline_s}", "RAC_DEADLINE_S"]),
-            (Need::Cap, ["{cap_s}", "RAC_CAP_S"]),
-        ] {
-            if mentions(&words) {
-                supports.push(need);
-            }
-        }
-        let title = command.join(" ");
-        Self {
+        let mut adapter = Self {
             name,
-            title,
+            title: command.join(" "),
             command,
             version: Vec::new(),
             options: Options::default(),
@@ -128,7 +120,18 @@ impl Adapter {
             fine_exits: (2..126).filter(|code| *code != UNSUPPORTED_EXIT).collect(),
             claims: BTreeMap::new(),
             known_failing: BTreeMap::new(),
+        };
+        for (need, words) in [
+            (Need::Post, ["{method}", "RAC_METHOD"]),
+            (Need::Body, ["{body_file}", "RAC_BODY_FILE"]),
+            (Need::Deadline, ["{deadline_s}", "RAC_DEADLINE_S"]),
+            (Need::Cap, ["{cap_s}", "RAC_CAP_S"]),
+        ] {
+            if adapter.mentions(&words) {
+                adapter.supports.push(need);
+            }
         }
+        adapter
     }
 
     /// Whether any of these words stands in the command line, or in an option that may be added to it.
@@ -159,18 +162,18 @@ impl Adapter {
     }
 }
 
-/// The word of the case files, and the placeholder that claims it in a command line.
+/// The word of the case files, and what claims it for a command line: a placeholder, where one can.
 pub(crate) fn need_name(need: &Need) -> String {
     let word = serde_json::to_string(need).unwrap_or_default().trim_matches('"').to_owned();
-    let placeholder = match need {
-        Need::Post => "{method}",
-        Need::Body => "{body_file}",
-        Need::Deadline => "{deadline_s}",
-        Need::Cap => "{cap_s}",
-        Need::TwoOperations | Need::Concurrent => "{urls}",
-        Need::Redirects | Need::SharedClock => return word,
-    };
-    format!("{word} ({placeholder})")
+    match need {
+        Need::Post => format!("{word} ({{method}})"),
+        Need::Body => format!("{word} ({{body_file}})"),
+        Need::Deadline => format!("{word} ({{deadline_s}})"),
+        Need::Cap => format!("{word} ({{cap_s}})"),
+        Need::TwoOperations | Need::Concurrent => format!("{word} ({{urls}} and --supports {word})"),
+        Need::Redirects => format!("{word} (--supports {word})"),
+        Need::SharedClock => word,
+    }
 }
 
 /// The exit code of a client that cannot do what a case needs.
@@ -180,6 +183,8 @@ pub const UNSUPPORTED_EXIT: i32 = 77;
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     pub(crate) urls: Vec<String>,
+    /// When the operations start, where there are several.
+    pub(crate) start: Option<Start>,
     pub(crate) method: String,
     pub(crate) body_file: Option<PathBuf>,
     pub(crate) deadline_s: Option<u64>,
@@ -272,6 +277,13 @@ impl Values {
             ("RAC_METHOD", self.method.clone()),
             ("RAC_CASE", self.case.clone()),
         ];
+        environment.extend(self.start.map(|start| {
+            let word = match start {
+                Start::Together => "together",
+                Start::InTurn => "in_turn",
+            };
+            ("RAC_START", word.to_owned())
+        }));
         for (variable, name, given) in [
             ("RAC_BODY_FILE", "body_file", self.body_file.is_some()),
             ("RAC_DEADLINE_S", "deadline_s", self.deadline_s.is_some()),
@@ -292,6 +304,7 @@ mod tests {
     fn values() -> Values {
         Values {
             urls: vec!["http://127.0.0.1:1/a b".to_owned(), "http://127.0.0.1:1/{method}".to_owned()],
+            start: Some(Start::Together),
             method: "PUT".to_owned(),
             body_file: Some(PathBuf::from("/tmp/with space")),
             deadline_s: None,
@@ -330,6 +343,35 @@ mod tests {
         assert_eq!(
             command(&["x{urls}"]).unwrap_err().to_string(),
             "\"x{urls}\": expected {urls} to be an element by itself"
+        );
+    }
+
+    #[test]
+    fn the_environment_holds_what_the_case_gives_and_no_more() {
+        let environment = values().environment();
+        let names: Vec<&str> = environment.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["RAC_URL", "RAC_URLS", "RAC_METHOD", "RAC_CASE", "RAC_START", "RAC_BODY_FILE"]);
+        assert_eq!(environment[4].1, "together");
+    }
+
+    #[test]
+    fn a_command_line_supports_what_it_has_words_for_and_what_it_is_said_to() {
+        let line = ["sh", "-c", "get -X $RAC_METHOD", "{cap_s}"].map(str::to_owned).to_vec();
+        let adapter = Adapter::of_command("t".to_owned(), line, vec![Need::Redirects]);
+        assert_eq!(adapter.supports, [Need::Redirects, Need::SharedClock, Need::Post, Need::Cap]);
+    }
+
+    #[test]
+    fn options_that_have_no_place_in_the_command_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "name = \"t\"\ntitle = \"t\"\ncommand = [\"t\"]\n[options]\ncap = [\"--most\"]\n";
+        std::fs::write(directory.path().join("t.toml"), text).unwrap();
+        let error = Adapter::read(directory.path(), "t").unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "t.toml: command: expected an element {options} for the options that are listed, got none"
+            ),
+            "{error}"
         );
     }
 

@@ -1,6 +1,6 @@
 //! The cases: those of the edition that the program carries, or those of a directory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
@@ -79,7 +79,7 @@ impl Suite {
             let edition = Edition::from_json(&text).with_context(|| format!("{group}.json"))?;
             ensure!(
                 suite.edition.is_empty() || suite.edition == edition.edition,
-                "{group}.json: expected edition {}, came {}",
+                "{group}.json: expected edition {}, got {}",
                 suite.edition,
                 edition.edition
             );
@@ -93,24 +93,25 @@ impl Suite {
     fn check(&self) -> anyhow::Result<()> {
         let mut ids = BTreeSet::new();
         for (_, case) in &self.cases {
-            ensure!(
-                ids.insert(case.id.as_str()),
-                "case {:?}: id: expected to be unique, came twice",
-                case.id
-            );
+            ensure!(ids.insert(case.id.as_str()), "case {:?}: id: expected once, got twice", case.id);
         }
         for (_, case) in &self.cases {
             for id in &case.depends_on {
                 ensure!(ids.contains(id.as_str()), "case {:?}: depends_on: there is no case {id:?}", case.id);
             }
         }
-        let depends: BTreeMap<&str, &[String]> =
-            self.cases.iter().map(|(_, case)| (case.id.as_str(), case.depends_on.as_slice())).collect();
-        for id in depends.keys() {
-            ensure!(
-                !reaches(id, id, &depends, depends.len()),
-                "case {id:?}: depends_on: leads back to itself"
-            );
+        // What rests on nothing that is left is taken away, until only those that lead back to themselves, and
+        // what rests on them, are left.
+        let mut left: Vec<&Case> = self.cases.iter().map(|(_, case)| case).collect();
+        loop {
+            let ids: BTreeSet<&str> = left.iter().map(|case| case.id.as_str()).collect();
+            left.retain(|case| case.depends_on.iter().any(|id| ids.contains(id.as_str())));
+            if left.len() == ids.len() {
+                break;
+            }
+        }
+        if let Some(case) = left.first() {
+            bail!("case {:?}: depends_on: leads into a circle", case.id);
         }
         Ok(())
     }
@@ -152,18 +153,14 @@ impl Suite {
                 .extend(self.cases.iter().filter(|(_, case)| case.quick).map(|(_, case)| case.id.as_str())),
             Selection::Named(names) => {
                 for name in names {
-                    let before = wanted.len();
-                    let matches = |id: &str| match name.strip_suffix('*') {
+                    let matches = |id: &&str| match name.strip_suffix('*') {
                         Some(start) => id.starts_with(start),
                         None => id == name,
                     };
-                    wanted
-                        .extend(self.cases.iter().map(|(_, case)| case.id.as_str()).filter(|id| matches(id)));
-                    ensure!(
-                        wanted.len() > before || self.cases.iter().any(|(_, case)| matches(&case.id)),
-                        "{}",
-                        self.unknown(name)
-                    );
+                    let ids = self.cases.iter().map(|(_, case)| case.id.as_str());
+                    let mut named = ids.filter(matches).peekable();
+                    ensure!(named.peek().is_some(), "{}", self.unknown(name));
+                    wanted.extend(named);
                 }
             }
         }
@@ -185,9 +182,4 @@ impl Suite {
             self.cases.iter().filter(|(_, case)| wanted.contains(case.id.as_str())).cloned().collect();
         Ok(Self { edition: self.edition.clone(), cases })
     }
-}
-
-fn reaches(from: &str, to: &str, depends: &BTreeMap<&str, &[String]>, steps: usize) -> bool {
-    let next = depends.get(from).copied().unwrap_or_default();
-    steps > 0 && next.iter().any(|id| id == to || reaches(id, to, depends, steps - 1))
 }

@@ -40,12 +40,19 @@ fn wrong_usage_is_exit_2_and_says_what_was_expected() {
         (vec!["run"], "expected a client"),
         (vec!["run", "--adapter", "../x"], "expected the name of an adapter"),
         (vec!["explain", "no-such-case"], "there is no case \"no-such-case\""),
-        (vec!["run", "--jobs", "0", "--sh", "true"], "expected a number from 1 to 256, came \"0\""),
+        (vec!["run", "--jobs", "0", "--sh", "true"], "expected a number from 1 to 256, got \"0\""),
         (
             vec!["run", "--jobs", "18446744073709551615", "--sh", "true"],
-            "expected a number from 1 to 256, came \"18446744073709551615\"",
+            "expected a number from 1 to 256, got \"18446744073709551615\"",
         ),
         (vec!["run", "--case", "no-such-case", "--sh", "true"], "there is no case \"no-such-case\""),
+        (
+            vec!["run", "--built-in", "eager", "--built-in", "eager"],
+            "expected each client once, got \"eager\" twice",
+        ),
+        (vec!["run", "--adapter", "curl", "--claim", "507=interactive"], "cannot be used with"),
+        (vec!["run", "--built-in", "eager", "--supports", "post"], "cannot be used with"),
+        (vec!["run", "--adapter", "curl", "--name", "mine"], "cannot be used with"),
     ] {
         let output = conformance(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -81,6 +88,124 @@ fn a_trace_from_elsewhere_is_judged() {
         verdict.contains("attempt 2 arrived 1.00 s after the refusal; it was asked to wait 2 s"),
         "{verdict}"
     );
+}
+
+/// The command line before a file with this text: exit code 2, and what is said after the file's name.
+#[track_caller]
+fn refuses(command: &[&str], text: &str, expected: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("given.jsonl");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let output = conformance(&[command, &[file]].concat());
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{command:?}: {complaint}");
+    let expected = format!("conformance: {file}: {expected}");
+    assert!(complaint.starts_with(&expected), "{command:?}: expected {expected:?} in {complaint:?}");
+}
+
+#[test]
+fn a_trace_that_cannot_be_judged_is_named() {
+    let judge = |text: &str, expected: &str| refuses(&["judge"], text, expected);
+    judge("", "expected an event `start` that names the case, got none");
+    judge("\n{\"event\":\"start\",\"case\":\"seco", "line 2 of the trace: EOF while parsing a string");
+    judge(
+        r#"{"event":"start","case":"seconds-5o3","rev":1,"unix_ms":0}"#,
+        "there is no case \"seconds-5o3\"",
+    );
+    let other = r#"{"event":"start","case":"seconds-503","rev":7,"unix_ms":0}"#;
+    judge(other, "expected a trace of \"seconds-503\" in revision 1, got one in revision 7");
+}
+
+#[test]
+fn a_result_that_cannot_be_read_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let whole = directory.path().join("whole.jsonl");
+    let whole_name = whole.to_str().unwrap();
+    conformance(&["run", "--case", "retry-503", "--sh", "exit 77", "--jsonl", whole_name]);
+    let text = std::fs::read_to_string(&whole).unwrap();
+    let (without_the_last, _) = text.trim_end().rsplit_once('\n').unwrap();
+    let half = &without_the_last[..without_the_last.len() - 9];
+    for command in [&["matrix"][..], &["diff", whole_name]] {
+        refuses(command, "", "expected a line that describes the run, got none");
+        refuses(command, text.lines().next().unwrap(), "expected clients and cases, got none");
+        let missing = "expected a result of \"client\" in \"retry-503\", got none: was the file cut short?";
+        refuses(command, without_the_last, missing);
+        refuses(command, half, "line 3 is no record of a run: EOF while parsing");
+        refuses(command, &format!("{text}{text}"), "line 5: expected one run, got a second");
+    }
+    let other = directory.path().join("other.jsonl");
+    std::fs::write(&other, text.replacen("\"edition\":\"2026.1\"", "\"edition\":\"2027.1\"", 1)).unwrap();
+    for command in ["matrix", "diff"] {
+        let output = conformance(&[command, whole_name, other.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(complaint.contains("expected results of one edition, got 2026.1, 2027.1"), "{complaint}");
+    }
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_file_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    for (arguments, expected) in [
+        (vec!["judge", path], format!("cannot read {path}: Is a directory")),
+        (vec!["matrix", path], format!("cannot read {path}: Is a directory")),
+        (vec!["diff", path, path], format!("cannot read {path}: Is a directory")),
+        (vec!["run", "--sh", "true", "--html", path], format!("cannot write {path}: Is a directory")),
+    ] {
+        let output = conformance(&arguments);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(&expected), "{arguments:?}: {complaint}");
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = conformance(&["serve", "seconds-503", "--listen", &address]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        complaint.contains(&format!("cannot listen on {address}: Address already in use")),
+        "{complaint}"
+    );
+}
+
+/// Nobody reads what is printed, nor what is said about that: `conformance list 2>&1 | head -1`.
+#[test]
+fn a_closed_output_is_an_error_and_no_panic() {
+    for arguments in [vec!["list"], vec!["explain", "chain"], vec!["questions"], vec!["run", "--case", "no"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let status = Command::new(env!("CARGO_BIN_EXE_conformance"))
+            .args(&arguments)
+            .stdout(writer.try_clone().unwrap())
+            .stderr(writer)
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_report_is_written_though_nobody_reads_what_is_printed() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("page.md");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(["run", "--case", "retry-503", "--sh", "exit 77", "--markdown", page.to_str().unwrap()])
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.contains("cannot print the report: Broken pipe"), "{complaint}");
+    assert!(std::fs::read_to_string(&page).unwrap().starts_with("# How 1 client takes"));
 }
 
 /// The client leaves a mark when it is started, so that a run that has begun would show.

@@ -20,7 +20,7 @@ async fn each_case_tells_the_five_clients_apart_as_it_says() {
         let expected = case.self_test.each().into_iter().find(|(name, _)| *name == result.client).unwrap().1;
         if result.verdict.kind != expected {
             wrong.push(format!(
-                "{} {}: expected {expected}, came {}",
+                "{} {}: expected {expected}, got {}",
                 result.client, result.case, result.verdict
             ));
         }
@@ -63,6 +63,26 @@ fn the_profiles_are_as_large_as_they_are_said_to_be() {
     assert!((20..=32).contains(&quick.cases.len()), "{}", quick.cases.len());
 }
 
+#[test]
+fn cases_that_rest_on_each_other_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let case = |id: &str, rests_on: &str| {
+        serde_json::json!({
+            "id": id, "rev": 1, "title": "a test", "level": "promise", "why": "tests", "depends_on": [rests_on],
+            "script": [{"status": 503}], "observe": {"until": "window", "window_ms": 1},
+            "expect": [{"that": "attempts", "min": 2}],
+            "self_test": {"perfect": "pass", "eager": "fail", "never_retries": "vacuous", "tight_loop": "fail", "hangs": "vacuous"}
+        })
+    };
+    let read = |cases: &[serde_json::Value]| {
+        let file = serde_json::json!({"edition": "1", "cases": cases});
+        std::fs::write(directory.path().join("cases.json"), file.to_string()).unwrap();
+        Suite::read(directory.path()).unwrap_err().to_string()
+    };
+    assert_eq!(read(&[case("a", "b"), case("b", "a")]), "case \"a\": depends_on: leads into a circle");
+    assert_eq!(read(&[case("a", "c")]), "case \"a\": depends_on: there is no case \"c\"");
+}
+
 /// What the program carries is what lies in the directory, so that no file of it is forgotten.
 #[test]
 fn the_program_carries_the_whole_directory() {
@@ -91,9 +111,18 @@ fn the_cases_are_as_their_schema_says() {
             assert!(errors.is_empty(), "{}: {}", path.display(), errors.join("\n"));
         }
     }
-    let mut broken = read(&directory.join("baseline.json"));
-    broken["cases"][0]["level"] = "polite".into();
-    assert!(!schema.is_valid(&broken));
+    let good = read(&directory.join("baseline.json"));
+    for (place, value) in [
+        ("level", serde_json::json!("polite")),
+        ("expect", serde_json::json!([{"that": "polite"}])),
+        ("expect", serde_json::json!([{"that": "attempts", "most": 3}])),
+        ("expect", serde_json::json!([{"that": "not_before", "ms": 3}])),
+        ("expect", serde_json::json!([{"that": "soft", "better": {"is": "prompt"}}])),
+    ] {
+        let mut broken = good.clone();
+        broken["cases"][0][place] = value;
+        assert!(!schema.is_valid(&broken), "{}", broken["cases"][0][place]);
+    }
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn what_arrives_is_told_as_it_happens() {
     let lines = r#"{"event":"start","case":"seconds-503","rev":1,"unix_ms":0}
 {"event":"arrival","at_us":5000000,"exchange":1,"connection":1,"operation":1,"method":"GET","target":"/seconds-503","headers":[]}
 {"event":"answer","at_us":5001000,"exchange":1,"step":0,"unix_ms":0,"head":"HTTP/1.1 503 Service Unavailable\r\nretry-AFTER: 2\r\n\r\n"}
-{"event":"other","at_us":5002000,"connection":2,"method":"GET","target":"/favicon.ico"}
+{"event":"other","at_us":5002000,"connection":2,"method":"GET","target":"/favicon.ico\u001b[2J"}
 {"event":"rejected","at_us":5003000,"connection":3,"problem":"expected a request line"}
 {"event":"arrival","at_us":7002000,"exchange":2,"connection":1,"operation":1,"method":"GET","target":"/seconds-503","headers":[]}
 {"event":"answer","at_us":7002100,"exchange":2,"unix_ms":0,"head":"HTTP/1.1 200 OK\r\n\r\n"}
@@ -106,7 +106,7 @@ fn what_arrives_is_told_as_it_happens() {
     insta::assert_snapshot!(told.join("\n"), @r#"
        0.000 s attempt 1: GET /seconds-503
        0.001 s answered: HTTP/1.1 503 Service Unavailable; retry-AFTER: 2
-       0.002 s not the case's: GET /favicon.ico
+       0.002 s not the case's: GET /favicon.ico\u{1b}[2J
        0.003 s no request: expected a request line
        2.002 s attempt 2: GET /seconds-503, 2.001 s after the answer
        2.002 s answered: HTTP/1.1 200 OK (the script is over)

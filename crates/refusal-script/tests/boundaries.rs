@@ -171,6 +171,15 @@ fn a_later_body_that_is_longer_or_cut_is_another() {
     passes(&case, &cut);
 }
 
+/// Sentences are printed to terminals, whose cursor a client is not to move.
+#[test]
+fn what_a_client_sent_is_told_escaped() {
+    let case = asks_for(0, r#"[{"that": "same_request"}]"#, "");
+    let trace = refused().sent("GET", "a").fine(10).sent("G\u{1b}[2J", "a").ended(100);
+    let told = expect(&case, &trace, VerdictKind::Fail, Reason::RequestChanged).sentence;
+    assert_eq!(told, r"attempt 2 has the method G\u{1b}[2J; the first had GET");
+}
+
 #[test]
 fn an_operation_is_inside_a_window_from_when_it_is_told_until_the_grace() {
     let case = asks_for(2_000, r#"[{"that": "second_operations"}]"#, TOGETHER);

@@ -77,7 +77,7 @@ fn each_contradiction_is_named() {
 fn an_id_is_used_once_in_an_edition() {
     let edition = json!({"edition": "2026.1", "cases": [good(), good()]});
     let error = Edition::from_json(&edition.to_string()).unwrap_err();
-    assert_eq!(error.to_string(), "case \"good\": id: expected to be unique, came twice");
+    assert_eq!(error.to_string(), "case \"good\": id: expected once, got twice");
 }
 
 /// The control plays the same script without anything that says when to come back.

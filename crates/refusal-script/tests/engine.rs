@@ -241,19 +241,19 @@ async fn an_early_refusal_does_not_wait_for_the_body_and_drains_it() {
 #[tokio::test]
 async fn what_is_no_request_is_refused_and_named() {
     for (bytes, problem) in [
-        ("nonsense\r\n\r\n", "expected a request line, came \"nonsense\""),
-        ("GET /t HTTP/3\r\n\r\n", "expected HTTP/1.1 or HTTP/1.0, came \"HTTP/3\""),
+        ("nonsense\r\n\r\n", "expected a request line, got \"nonsense\""),
+        ("GET /t HTTP/3\r\n\r\n", "expected HTTP/1.1 or HTTP/1.0, got \"HTTP/3\""),
         (
             "GET /t HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-            "expected one Content-Length, came several",
+            "expected one Content-Length, got several",
         ),
         (
             "GET /t HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
-            "expected a Content-Length of at most 67108864, came \"+1\"",
+            "expected a Content-Length of at most 67108864, got \"+1\"",
         ),
         (
             "GET /t HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "expected one of Content-Length and Transfer-Encoding, came both",
+            "expected one of Content-Length and Transfer-Encoding, got both",
         ),
     ] {
         let (_, server) = start(r#"[{"status": 503}]"#).await;
@@ -305,15 +305,60 @@ async fn dates_are_those_of_the_moment_of_writing() {
     socket.write_all(GET).await.unwrap();
     expect(&mut socket, b"HTTP/1.1 503 Service Unavailable\r\nDate: ").await;
     let trace = server.stop().await;
-    let Some(Event::Answer { head, .. }) =
+    let Some(Event::Answer { head, unix_ms, .. }) =
         trace.events.iter().find(|event| matches!(event, Event::Answer { .. }))
     else {
         panic!("no answer")
     };
-    let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
-    // Day and year are one in both, unless it is midnight: the clock time is what differs by 4 s.
-    assert_eq!(value("Date: ").len(), 29);
-    assert_eq!(value("Retry-After: ").len(), 24);
+    let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let clock_at = |ms: i64| {
+        let second = ms.div_euclid(1_000).rem_euclid(86_400);
+        format!(" {:02}:{:02}:{:02} ", second / 3_600, second / 60 % 60, second % 60)
+    };
+    let (date, retry_after) = (value("Date: "), value("Retry-After: "));
+    assert!(date.len() == 29 && date.contains(&clock_at(*unix_ms)), "{date}, written at {unix_ms}");
+    let four_later = clock_at(unix_ms + 4_000);
+    assert!(
+        retry_after.len() == 24 && retry_after.contains(&four_later),
+        "{retry_after}, written at {unix_ms}"
+    );
+}
+
+/// The judge counts from the final head, and so do the dates of the script.
+#[tokio::test]
+async fn an_interim_response_is_not_the_first_answer() {
+    let script = r#"[{"status": 503, "interim": [{"status": 103, "then_wait_ms": 1000}], "headers": [
+        ["Date", {"offset_s": 0}], ["Retry-After", {"offset_s": 0, "base": "first_answer"}]]}]"#;
+    let (_, server) = start(script).await;
+    let mut socket = connect(&server).await;
+    socket.write_all(GET).await.unwrap();
+    expect(&mut socket, b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 ").await;
+    let trace = server.stop().await;
+    let head = trace.events.iter().find_map(|event| match event {
+        Event::Answer { head, .. } => Some(head.as_str()),
+        _ => None,
+    });
+    let dates: Vec<&str> =
+        head.unwrap().lines().filter_map(|line| line.split_once(": ")).map(|(_, date)| date).collect();
+    assert_eq!(dates[0], dates[1], "{head:?}");
+}
+
+/// To HEAD the answer has the head that GET would get, and no body is written.
+#[tokio::test]
+async fn no_body_is_written_to_head_and_none_is_recorded() {
+    let (_, server) = start(r#"[{"status": 503, "body": "no"}]"#).await;
+    let mut socket = connect(&server).await;
+    socket.write_all(b"HEAD /t HTTP/1.1\r\n\r\n").await.unwrap();
+    expect(&mut socket, b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\n").await;
+    socket.write_all(b"HEAD /t HTTP/1.1\r\nConnection: close\r\n\r\n").await.unwrap();
+    expect(&mut socket, b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\n").await;
+    expect_end(&mut socket).await;
+    let written = |event: &Event| match event {
+        Event::Answered { body_bytes, .. } => Some(*body_bytes),
+        _ => None,
+    };
+    let trace = server.stop().await;
+    assert_eq!(trace.events.iter().filter_map(written).collect::<Vec<_>>(), [0, 0]);
 }
 
 #[tokio::test]

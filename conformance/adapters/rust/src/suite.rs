@@ -8,7 +8,7 @@ use crate::clients::{Answer, Limits, Payload, Peer, Sending};
 /// Runs each operation and exits with 0 where all were answered with a success.
 pub async fn run(peer: Peer) -> ExitCode {
     let Ok(urls) = std::env::var("RAC_URLS") else {
-        eprintln!("expected the suite's environment, RAC_URLS and its companions; came none");
+        eprintln!("expected the suite's environment, RAC_URLS and its companions; got none");
         return ExitCode::from(2);
     };
     let body = match std::env::var_os("RAC_BODY_FILE") {
@@ -29,7 +29,7 @@ pub async fn run(peer: Peer) -> ExitCode {
         let sending = Sending { method: method.clone(), url: url.to_owned(), body: body.clone() };
         tokio::spawn(client(sending))
     };
-    let together = std::env::var("RAC_CASE").is_ok_and(|case| case == "herd");
+    let together = std::env::var("RAC_START").is_ok_and(|start| start == "together");
     let mut running = Vec::new();
     let mut fine = true;
     for url in urls.split(' ') {

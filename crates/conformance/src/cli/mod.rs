@@ -41,16 +41,20 @@ enum Command {
     /// Print random questions for comparing two answerers, many of them near the edges of the rules
     Questions(QuestionsArguments),
     /// Point clients at scripted servers and judge them by when their requests arrive
+    #[command(after_help = "Example: conformance run -- curl -sS --fail --retry 5 '{url}'")]
     Run(Box<RunArguments>),
     /// List the cases, or the adapters
     List(ListArguments),
     /// Explain a case: what it plays and what it expects
     Explain(ExplainArguments),
-    /// Play one case until Ctrl-C, and print what arrives
+    /// Play one case until Ctrl-C, for an hour at the most, and print what arrives
     Serve(ServeArguments),
     /// Judge a trace from elsewhere: JSON lines on standard input or in a file
+    ///
+    /// Prints the verdict as JSON. Exits with 1 where it is fail, crash or no_contact, whatever the level of
+    /// the case.
     Judge(JudgeArguments),
-    /// Make one report of several results
+    /// Make one report of several results, and exit as one run of them all would
     Matrix(MatrixArguments),
     /// Say what changed between two results; exits with 1 where a client does worse
     Diff(DiffArguments),
@@ -71,10 +75,15 @@ pub fn main() -> ExitCode {
     match Cli::parse().command.run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("conformance: {error:#}");
+            tell(&format!("conformance: {error:#}"));
             ExitCode::from(USAGE_OR_HARNESS)
         }
     }
+}
+
+/// A line on standard error. Where nobody reads that either, nothing is left to do about it.
+fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl Command {

@@ -1,5 +1,6 @@
 //! `conformance run`.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,13 +42,13 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "NAME", value_enum, conflicts_with_all = ["command", "sh"])]
     built_in: Vec<BuiltInName>,
     /// What the command line can do beside what its placeholders say; may be repeated
-    #[arg(long, value_name = "NEED", value_enum)]
+    #[arg(long, value_name = "NEED", value_enum, conflicts_with_all = ["adapter", "built_in"])]
     supports: Vec<NeedName>,
     /// The side of an alternative that the command line claims, for example 507=interactive
-    #[arg(long, value_name = "CHOICE=SIDE", value_parser = claim)]
+    #[arg(long, value_name = "CHOICE=SIDE", value_parser = claim, conflicts_with_all = ["adapter", "built_in"])]
     claim: Vec<(String, String)>,
     /// The name of the command line in reports
-    #[arg(long, default_value = "client")]
+    #[arg(long, default_value = "client", conflicts_with_all = ["adapter", "built_in"])]
     name: String,
     /// Which cases
     #[arg(long, value_enum, default_value_t = Profile::Quick)]
@@ -143,13 +144,13 @@ fn claim(text: &str) -> Result<(String, String), String> {
         Some((choice, side)) if !choice.is_empty() && !side.is_empty() => {
             Ok((choice.to_owned(), side.to_owned()))
         }
-        _ => Err(format!("expected CHOICE=SIDE, came {text:?}")),
+        _ => Err(format!("expected CHOICE=SIDE, got {text:?}")),
     }
 }
 
 fn jobs(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MOST_JOBS).contains(number));
-    number.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}, came {text:?}"))
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}, got {text:?}"))
 }
 
 impl RunArguments {
@@ -184,12 +185,12 @@ impl RunArguments {
             anyhow::Ok(report)
         })?;
         let Some(report) = report else { bail!("interrupted; every client was ended") };
-        let mut output = std::io::stdout().lock();
-        output.write_all(tree(&report).as_bytes()).context("cannot print the report")?;
+        // Files first: what nobody reads from standard output is not to cost what was found out.
         if let Some(file) = lines {
             file.replace_with_lines(&report)?;
         }
         files.write(&report)?;
+        std::io::stdout().write_all(tree(&report).as_bytes()).context("cannot print the report")?;
         Ok(exit_code(outcome(&report, self.strict)))
     }
 
@@ -219,10 +220,9 @@ impl RunArguments {
             !clients.is_empty(),
             "expected a client: `-- ARGV…`, `--sh LINE`, `--adapter NAME` or `--built-in NAME`"
         );
-        let mut names: Vec<&str> = clients.iter().map(Client::name).collect();
-        names.sort_unstable();
-        names.dedup();
-        ensure!(names.len() == clients.len(), "expected each client once");
+        let mut names = BTreeSet::new();
+        let twice = clients.iter().map(Client::name).find(|name| !names.insert(*name));
+        ensure!(twice.is_none(), "expected each client once, got {:?} twice", twice.unwrap_or_default());
         Ok(clients)
     }
 }

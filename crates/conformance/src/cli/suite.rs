@@ -1,17 +1,18 @@
 //! The subcommands that run no client: `list`, `explain`, `serve`, `judge`, `matrix`, `diff`.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use refusal_script::{Event, Server, Trace, VerdictKind, judge};
+use refusal_script::{Case, Event, Server, Trace, VerdictKind, judge};
 
 use super::files::ReportFiles;
 use super::run::{AdapterPlace, exit_code};
+use super::tell;
 use crate::adapter::Adapter;
-use crate::report::{Difference, Narrator, Outcome, Report, explain, outcome, tree};
+use crate::report::{Difference, Narrator, Outcome, Report, explain, level_name, outcome, tree};
 use crate::suite::Suite;
 
 #[derive(Debug, Args)]
@@ -52,7 +53,7 @@ impl ListArguments {
         } else {
             for (group, case) in self.cases.suite()?.cases {
                 let quick = if case.quick { "quick" } else { "" };
-                let level = format!("{:?}", case.level).to_lowercase();
+                let level = level_name(case.level);
                 text.push_str(&format!("{:<30} {level:<8} {quick:<6} {group:<11} {}\n", case.id, case.title));
             }
         }
@@ -93,8 +94,8 @@ impl ExplainArguments {
 pub(super) struct ServeArguments {
     #[command(flatten)]
     case: OneCase,
-    /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1:0")]
+    /// The address to listen on, and the port; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     listen: std::net::SocketAddr,
     /// Print the trace itself, one JSON object a line, as `judge` reads it
     #[arg(long)]
@@ -108,11 +109,11 @@ impl ServeArguments {
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
         let trace = runtime.block_on(async {
             let server = Server::start_on(case.clone(), self.listen).await?;
-            eprintln!("{}: {}", case.id, case.title);
+            tell(&format!("{}: {}", case.id, case.title));
             for url in server.urls() {
-                eprintln!("{url}");
+                tell(&url);
             }
-            eprintln!("Point the client there; Ctrl-C ends and judges. It is played once, so start again for another try.");
+            tell("Point the client there; Ctrl-C ends and judges. It is played once, so start again for another try.");
             let mut progress = server.progress();
             let mut narrator = Narrator::of(&case);
             let mut printed = 0;
@@ -135,7 +136,7 @@ impl ServeArguments {
             }
             anyhow::Ok(server.stop().await)
         })?;
-        eprintln!("{}", judge(&case, &trace));
+        tell(&judge(&case, &trace).to_string());
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -150,23 +151,17 @@ pub(super) struct JudgeArguments {
 
 impl JudgeArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut text = String::new();
-        match &self.trace {
-            Some(path) => text = read(path)?,
-            None => {
-                std::io::stdin().read_to_string(&mut text).context("cannot read the trace")?;
-            }
-        }
-        let trace = Trace::from_json_lines(&text)?;
-        let named = trace.events.iter().find_map(|event| match event {
-            Event::Start { case, .. } => Some(case.as_str()),
-            _ => None,
-        });
         let suite = self.cases.suite()?;
-        let verdict = judge(
-            suite.case(named.context("expected an event `start` that names the case, came none")?)?,
-            &trace,
-        );
+        let (text, place) = match &self.trace {
+            Some(path) => (read(path)?, path.display().to_string()),
+            None => {
+                let text = std::io::read_to_string(std::io::stdin()).context("cannot read standard input")?;
+                (text, "standard input".to_owned())
+            }
+        };
+        let trace = Trace::from_json_lines(&text).with_context(|| place.clone())?;
+        let case = case_of(&trace, &suite).with_context(|| place)?;
+        let verdict = judge(case, &trace);
         print(&format!("{}\n", serde_json::to_string(&verdict).context("cannot write the verdict")?))?;
         Ok(exit_code(match verdict.kind {
             VerdictKind::Fail | VerdictKind::Crash | VerdictKind::NoContact => Outcome::Failed,
@@ -175,6 +170,22 @@ impl JudgeArguments {
             _ => Outcome::Fine,
         }))
     }
+}
+
+/// The case that a trace is of; under another revision the client was told something else.
+fn case_of<'a>(trace: &Trace, suite: &'a Suite) -> anyhow::Result<&'a Case> {
+    let named = trace.events.iter().find_map(|event| match event {
+        Event::Start { case, rev, .. } => Some((case, *rev)),
+        _ => None,
+    });
+    let (id, rev) = named.context("expected an event `start` that names the case, got none")?;
+    let case = suite.case(id)?;
+    ensure!(
+        case.rev == rev,
+        "expected a trace of {id:?} in revision {}, got one in revision {rev}",
+        case.rev
+    );
+    Ok(case)
 }
 
 #[derive(Debug, Args)]
@@ -192,12 +203,7 @@ pub(super) struct MatrixArguments {
 impl MatrixArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let reports = self.results.iter().map(|path| report(path)).collect::<anyhow::Result<Vec<_>>>()?;
-        let editions: Vec<&str> = reports.iter().map(|report| report.run.edition.as_str()).collect();
-        ensure!(
-            editions.windows(2).all(|pair| pair.first() == pair.last()),
-            "expected results of one edition, came {}",
-            editions.join(", ")
-        );
+        of_one_edition(&reports)?;
         let merged = Report::merged(reports).context("expected at least one result")?;
         let files = self.files.open()?;
         if self.files.is_empty() {
@@ -218,7 +224,10 @@ pub(super) struct DiffArguments {
 
 impl DiffArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let differences = Difference::between(&report(&self.old)?, &report(&self.new)?);
+        let reports = [report(&self.old)?, report(&self.new)?];
+        of_one_edition(&reports)?;
+        let [old, new] = &reports;
+        let differences = Difference::between(old, new);
         let lines: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
         print(if lines.is_empty() { "no difference\n" } else { &lines })?;
         let worse = differences.iter().any(Difference::is_regression);
@@ -228,6 +237,17 @@ impl DiffArguments {
 
 fn read(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// An edition is one exact set of cases: verdicts of two have nothing in common.
+fn of_one_edition(reports: &[Report]) -> anyhow::Result<()> {
+    let editions: Vec<&str> = reports.iter().map(|report| report.run.edition.as_str()).collect();
+    ensure!(
+        editions.windows(2).all(|pair| pair.first() == pair.last()),
+        "expected results of one edition, got {}",
+        editions.join(", ")
+    );
+    Ok(())
 }
 
 fn report(path: &Path) -> anyhow::Result<Report> {

@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::answer_line;
 use super::json::Invalid;
 
-/// A longer line is answered with an error, and skipped, in bytes.
+/// The longest line that is read, in bytes; a longer one is answered with an error and skipped.
 pub const LONGEST_LINE: usize = 16 * 1_024 * 1_024;
 
 /// What one read asks for: a pipe holds no more on most systems, and larger reads bring nothing.

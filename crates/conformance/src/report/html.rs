@@ -7,16 +7,20 @@ use refusal_script::{Event, Level, VerdictKind};
 use super::summary::tallies;
 use super::timeline::{Timeline, WIDTH};
 use super::tree::{level_name, verdict_mark};
-use super::{ClientRecord, Report, ResultRecord};
+use super::{ClientRecord, Report, ResultRecord, counted};
 
 /// The heads that are shown of one run.
 const MOST_HEADS: usize = 12;
 
 #[derive(Template)]
-#[template(path = "report.html")]
+// Lines and indents of the templates are for their readers: of each, one blank or line end is written.
+#[template(path = "report.html", whitespace = "minimize")]
 struct Page<'a> {
     report: &'a Report,
+    heading: String,
     when: String,
+    cases: String,
+    processors: String,
     levels: [&'static str; 4],
     cards: Vec<Card<'a>>,
     columns: Vec<&'a ClientRecord>,
@@ -124,9 +128,13 @@ pub fn html(report: &Report) -> anyhow::Result<String> {
             cells,
         });
     }
+    let obey = if columns.len() == 1 { "obeys" } else { "obey" };
     let page = Page {
         report,
+        heading: format!("Come back later: how {} {obey}", counted(columns.len(), "client")),
         when: when(report.run.started_unix_ms),
+        cases: counted(report.cases.len(), "case"),
+        processors: counted(report.run.processors, "processor"),
         levels: [Level::Must, Level::Promise, Level::Should, Level::Quality].map(level_name),
         cards: report.clients.iter().map(|client| card(report, client)).collect(),
         columns,

@@ -7,7 +7,7 @@ use refusal_script::{Level, VerdictKind};
 use super::html::{legend, short_version, when};
 use super::summary::tallies;
 use super::tree::{level_name, verdict_mark};
-use super::{ClientRecord, Report};
+use super::{ClientRecord, Report, counted};
 
 /// The clients, the matrix, and a sentence about each failure.
 #[must_use]
@@ -96,13 +96,9 @@ fn failures(text: &mut String, report: &Report) {
             }
         }
         if !failed.is_empty() {
-            let _ = write!(text, "\n### {}\n\n{failed}", client.name);
+            let _ = write!(text, "\n### {}\n\n{failed}", cell(&client.name));
         }
     }
-}
-
-fn counted(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Text that stays in its cell, and is text.

@@ -20,6 +20,8 @@ pub use narrator::Narrator;
 pub use summary::{Outcome, Tally, outcome, tallies};
 pub use tree::{tree, verdict_mark};
 
+pub(crate) use tree::level_name;
+
 use refusal_script::{Case, Event, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -135,4 +137,9 @@ impl Report {
         }
         Some(merged)
     }
+}
+
+/// `1 client`, `2 clients`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -38,7 +38,7 @@ impl<'a> Narrator<'a> {
                 if self.case.operation_count() > 1 {
                     let _ = write!(line, "operation {operation}, ");
                 }
-                let _ = write!(line, "attempt {}: {method} {target}", before.len() + 1);
+                let _ = write!(line, "attempt {}: {}", before.len() + 1, request(method, target));
                 if let Some(answered_us) = before.iter().rev().find_map(|told| told.answered_us) {
                     let _ = write!(line, ", {} after the answer", clock(*at_us, answered_us).trim_start());
                 }
@@ -60,7 +60,7 @@ impl<'a> Narrator<'a> {
             }
             Event::Other { at_us, method, target, .. } => {
                 let first_us = self.first_us.unwrap_or(*at_us);
-                Some(format!("{} not the case's: {method} {target}", clock(*at_us, first_us)))
+                Some(format!("{} not the case's: {}", clock(*at_us, first_us), request(method, target)))
             }
             Event::Rejected { at_us, problem, .. } => {
                 let first_us = self.first_us.unwrap_or(*at_us);
@@ -70,6 +70,11 @@ impl<'a> Narrator<'a> {
             _ => None,
         }
     }
+}
+
+/// What a client sent, escaped, so that it cannot move the cursor of a terminal.
+fn request(method: &str, target: &str) -> String {
+    format!("{} {}", method.escape_debug(), target.escape_debug())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

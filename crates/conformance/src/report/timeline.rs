@@ -1,11 +1,23 @@
 //! The timeline of one run: where each bar and tick stands.
 
+use std::collections::BTreeMap;
+
 use refusal_script::{Case, Event};
+
+use super::counted;
 
 /// The width of the picture, in its own units: that of a small screen, so that its text stays legible there.
 pub(super) const WIDTH: f64 = 380.0;
 const LEFT: f64 = 10.0;
 const RIGHT: f64 = 370.0;
+/// Above the first lane, of each lane, and below the last, where the seconds stand.
+const TOP: f64 = 6.0;
+const LANE: f64 = 46.0;
+const BOTTOM: f64 = 18.0;
+/// Seconds: so that a run that was over at once still has a scale.
+const SHORTEST: f64 = 0.5;
+/// An answer that was written at once is still to be seen.
+const THINNEST: f64 = 3.0;
 /// A letter of a label, about.
 const LETTER: f64 = 4.6;
 /// What is drawn of a flood: the rest would be one block of colour.
@@ -20,10 +32,11 @@ pub(super) struct Timeline {
 }
 
 /// One operation.
+#[derive(Default)]
 pub(super) struct Lane {
     pub(super) y: f64,
     pub(super) promises: Vec<Bar>,
-    pub(super) refusals: Vec<Bar>,
+    pub(super) answers: Vec<Bar>,
     pub(super) arrivals: Vec<Mark>,
 }
 
@@ -48,52 +61,16 @@ pub(super) struct Mark {
     pub(super) label: String,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "pixels")]
-fn seconds(us: u64) -> f64 {
-    us as f64 / 1_000_000.0
-}
-
 impl Timeline {
     /// `None` where nothing arrived.
     pub(super) fn of(case: &Case, trace: &[Event]) -> Option<Self> {
-        let arrivals: Vec<(u64, u64, u32)> = trace
-            .iter()
-            .filter_map(|event| match event {
-                Event::Arrival { at_us, exchange, operation, .. } => Some((*exchange, *at_us, *operation)),
-                _ => None,
-            })
-            .take(MOST_TICKS)
-            .collect();
-        let start = arrivals.iter().map(|(_, at_us, _)| *at_us).min()?;
-        let end = trace
-            .iter()
-            .filter_map(|event| match event {
-                Event::End { at_us, .. } | Event::Exit { at_us, .. } | Event::Arrival { at_us, .. } => {
-                    Some(*at_us)
-                }
-                _ => None,
-            })
-            .max()?;
-        let length = seconds(end.saturating_sub(start)).max(0.5);
-        let x =
-            |at_us: u64| (LEFT + seconds(at_us.saturating_sub(start)) / length * (RIGHT - LEFT)).min(RIGHT);
-        let mut operations: Vec<u32> = arrivals.iter().map(|(_, _, operation)| *operation).collect();
-        operations.sort_unstable();
-        operations.dedup();
-        let mut lanes = Vec::new();
-        let mut y = 6.0;
-        for operation in operations {
-            let mut lane = Lane { y, promises: Vec::new(), refusals: Vec::new(), arrivals: Vec::new() };
-            let own = arrivals.iter().filter(|(_, _, of)| *of == operation);
-            for (number, (exchange, at_us, _)) in own.enumerate() {
-                let at = seconds(at_us.saturating_sub(start));
-                lane.arrivals
-                    .push(Mark { x: x(*at_us), label: format!("attempt {} at {at:.2} s", number + 1) });
-                lane.answer(case, trace, *exchange, &x);
-            }
-            lanes.push(lane);
-            y += 46.0;
-        }
+        let arrivals: Vec<u64> = trace.iter().filter_map(arrival_us).collect();
+        let start_us = *arrivals.iter().min()?;
+        let end_us = trace.iter().filter_map(end_us).max()?;
+        let length = seconds(end_us.saturating_sub(start_us)).max(SHORTEST);
+        let x = |at_us: u64| {
+            (LEFT + seconds(at_us.saturating_sub(start_us)) / length * (RIGHT - LEFT)).min(RIGHT)
+        };
         let step = match length {
             ..1.5 => 0.25,
             1.5..8.0 => 1.0,
@@ -104,42 +81,79 @@ impl Timeline {
             .take_while(|at| *at <= length)
             .map(|at| Mark { x: LEFT + at / length * (RIGHT - LEFT), label: format!("{at} s") })
             .collect();
-        let count = arrivals.len();
-        let description = format!("{count} requests within {length:.2} s of first contact");
-        Some(Self { height: y + 18.0, lanes, grid, description })
+        let lanes = lanes(case, trace, start_us, x);
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let height = TOP + lanes.len() as f64 * LANE + BOTTOM;
+        let requests = counted(arrivals.len(), "request");
+        let description = format!("{requests} within {length:.2} s of first contact");
+        Some(Self { height, lanes, grid, description })
     }
 }
 
-impl Lane {
-    fn answer(&mut self, case: &Case, trace: &[Event], exchange: u64, x: &impl Fn(u64) -> f64) {
-        let mut from = None;
-        let first_answer = trace.iter().filter_map(|event| match event {
-            Event::Answer { at_us, unix_ms, .. } => Some((*at_us, *unix_ms)),
-            _ => None,
-        });
-        let first_answer_unix_ms = first_answer.min().map_or(0, |(_, unix_ms)| unix_ms);
-        for event in trace {
-            match event {
-                Event::Answer { at_us, exchange: of, step, unix_ms, .. } if *of == exchange => {
-                    from = Some(*at_us);
-                    let promise = step.and_then(|step| case.script.get(step)?.promise);
-                    if let Some(promise) = promise {
-                        let asked_us = promise.asked_us(*unix_ms, first_answer_unix_ms);
-                        let left = x(*at_us);
-                        let right = x(at_us.saturating_add(asked_us));
-                        let label = format!("asked to wait {} s", seconds(asked_us));
-                        self.promises.push(Bar::new(left, (right - left).max(0.0), label));
-                    }
-                }
-                Event::Answered { at_us, exchange: of, .. } if *of == exchange => {
-                    if let Some(from) = from {
-                        let left = x(from);
-                        let label = "the answer, from its first byte to its last".to_owned();
-                        self.refusals.push(Bar::new(left, (x(*at_us) - left).max(3.0), label));
-                    }
-                }
-                _ => {}
+/// The lanes of all operations, in their order.
+fn lanes(case: &Case, trace: &[Event], start_us: u64, x: impl Fn(u64) -> f64) -> Vec<Lane> {
+    let first_answer = trace.iter().filter_map(|event| match event {
+        Event::Answer { at_us, unix_ms, .. } => Some((*at_us, *unix_ms)),
+        _ => None,
+    });
+    let first_answer_unix_ms = first_answer.min().map_or(0, |(_, unix_ms)| unix_ms);
+    let mut lanes: BTreeMap<u32, Lane> = BTreeMap::new();
+    // The operation of each request that is drawn, and when its answer began.
+    let mut drawn: BTreeMap<u64, (u32, Option<u64>)> = BTreeMap::new();
+    for event in trace {
+        match event {
+            Event::Arrival { at_us, exchange, operation, .. } if drawn.len() < MOST_TICKS => {
+                drawn.insert(*exchange, (*operation, None));
+                let lane = lanes.entry(*operation).or_default();
+                let at = seconds(at_us.saturating_sub(start_us));
+                let label = format!("attempt {} at {at:.2} s", lane.arrivals.len() + 1);
+                lane.arrivals.push(Mark { x: x(*at_us), label });
             }
+            Event::Answer { at_us, exchange, step, unix_ms, .. } => {
+                let Some((operation, answer_us)) = drawn.get_mut(exchange) else { continue };
+                *answer_us = Some(*at_us);
+                let promise = step.and_then(|step| case.script.get(step)?.promise);
+                if let Some(promise) = promise {
+                    let asked_us = promise.asked_us(*unix_ms, first_answer_unix_ms);
+                    let (left, right) = (x(*at_us), x(at_us.saturating_add(asked_us)));
+                    let label = format!("asked to wait {} s", seconds(asked_us));
+                    let bar = Bar::new(left, (right - left).max(0.0), label);
+                    lanes.entry(*operation).or_default().promises.push(bar);
+                }
+            }
+            Event::Answered { at_us, exchange, .. } => {
+                let Some((operation, Some(answer_us))) = drawn.get(exchange) else { continue };
+                let (left, right) = (x(*answer_us), x(*at_us));
+                let label = "the answer, from its first byte to its last".to_owned();
+                let bar = Bar::new(left, (right - left).max(THINNEST), label);
+                lanes.entry(*operation).or_default().answers.push(bar);
+            }
+            _ => {}
         }
     }
+    let mut y = TOP;
+    for lane in lanes.values_mut() {
+        lane.y = y;
+        y += LANE;
+    }
+    lanes.into_values().collect()
+}
+
+fn arrival_us(event: &Event) -> Option<u64> {
+    match event {
+        Event::Arrival { at_us, .. } => Some(*at_us),
+        _ => None,
+    }
+}
+
+fn end_us(event: &Event) -> Option<u64> {
+    match event {
+        Event::End { at_us, .. } | Event::Exit { at_us, .. } | Event::Arrival { at_us, .. } => Some(*at_us),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "pixels")]
+fn seconds(us: u64) -> f64 {
+    us as f64 / 1_000_000.0
 }

@@ -39,7 +39,7 @@ pub fn tree(report: &Report) -> String {
 
 /// Writing to a string does not fail, so the results of `write!` are of no interest below.
 fn client_tree(text: &mut String, report: &Report, client: &ClientRecord) {
-    let _ = writeln!(text, "{}: {} ({})", client.name, client.title, client.version);
+    let _ = writeln!(text, "{}: {} ({})", client.name, client.title, one_line(&client.version));
     if let Some(problem) = &client.missing {
         let _ = writeln!(text, "  not tested: {}", one_line(problem));
         return;
@@ -101,7 +101,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
-pub(super) fn level_name(level: Level) -> &'static str {
+/// The word of the case files.
+pub(crate) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Must => "must",
         Level::Promise => "promise",

@@ -222,6 +222,7 @@ pub fn case_records(suite: &Suite) -> Vec<CaseRecord> {
 fn values(case: &Case, urls: Vec<String>, body_file: Option<PathBuf>, settings: &Settings) -> Values {
     Values {
         urls,
+        start: case.operations.map(|operations| operations.start),
         method: case.request.method.clone(),
         body_file,
         deadline_s: case.request.deadline_s,

@@ -1,6 +1,5 @@
 //! One client before one server, for as long as the case says.
 
-use std::future::Future;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::process::{Ended, Process};
-use super::{BuiltIn, Client, Settings, values};
+use super::{Client, Settings, values};
 
 /// How long a client may take to exit after its last answer.
 const SETTLE: Duration = Duration::from_millis(700);
@@ -82,7 +81,9 @@ enum Running {
 impl Running {
     fn start(client: &Client, case: &Case, settings: &Settings, server: &Server) -> anyhow::Result<Self> {
         match client {
-            Client::BuiltIn(built_in) => Ok(Self::Task(spawn(*built_in, case, server.urls()))),
+            Client::BuiltIn(built_in) => {
+                Ok(Self::Task(tokio::spawn(built_in.run(case.clone(), server.urls()))))
+            }
             Client::Program(adapter) => {
                 let body = body_file(case)?;
                 let path = body.as_ref().map(|file| file.path().to_owned());
@@ -112,12 +113,6 @@ impl Running {
             }
         }
     }
-}
-
-fn spawn(built_in: BuiltIn, case: &Case, urls: Vec<String>) -> JoinHandle<i32> {
-    let client: std::pin::Pin<Box<dyn Future<Output = i32> + Send>> =
-        Box::pin(built_in.run(case.clone(), urls));
-    tokio::spawn(client)
 }
 
 /// The request body, made up: no two pieces of it are alike, so that a cut or a shift shows.

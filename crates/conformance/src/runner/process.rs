@@ -43,9 +43,9 @@ pub(super) struct Ended {
 impl Process {
     pub(super) fn start(adapter: &Adapter, case: &Case, values: &Values) -> anyhow::Result<Self> {
         let line = values.command(adapter)?;
-        let (program, arguments) = line.split_first().context("expected a command, came nothing")?;
+        let (program, arguments) = line.split_first().context("expected a command, got nothing")?;
         let mut command = Command::new(program);
-        for variable in ["RAC_BODY_FILE", "RAC_DEADLINE_S", "RAC_CAP_S"] {
+        for variable in ["RAC_START", "RAC_BODY_FILE", "RAC_DEADLINE_S", "RAC_CAP_S"] {
             command.env_remove(variable);
         }
         command.args(arguments).envs(values.environment()).envs(&adapter.environment).envs(&case.environment);

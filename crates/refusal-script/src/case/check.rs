@@ -6,10 +6,15 @@ use crate::verdict::VerdictKind;
 
 /// A script that takes longer than this is no use to anybody.
 const LONGEST_WINDOW_MS: u64 = 120_000;
+/// In bytes: a body is held in memory, once for each answer that is being written.
 const LARGEST_BODY: u64 = 16 * 1024 * 1024;
+/// In bytes: no client reads a longer one.
 const LARGEST_HEAD: usize = 64 * 1024;
 const MOST_STEPS: usize = 64;
+/// Enough to be told apart from a few, and few enough for one connection each.
 const MOST_OPERATIONS: u32 = 64;
+/// More than are recorded of a tight loop.
+const MOST_REPEATS: u32 = 10_000;
 
 /// A case that contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +46,7 @@ pub enum CasesError {
     #[error(transparent)]
     Case(#[from] CaseError),
     /// One id for two cases.
-    #[error("case {0:?}: id: expected to be unique, came twice")]
+    #[error("case {0:?}: id: expected once, got twice")]
     Twice(String),
 }
 
@@ -76,20 +81,20 @@ impl Case {
             return Err(self.error("id", "expected up to 64 lower-case letters, digits and hyphens"));
         }
         if self.rev == 0 {
-            return Err(self.error("rev", "expected at least 1, came 0"));
+            return Err(self.error("rev", "expected at least 1, got 0"));
         }
         if self.title.trim().is_empty() {
-            return Err(self.error("title", "expected a line of text, came nothing"));
+            return Err(self.error("title", "expected a line of text, got nothing"));
         }
         if self.spec.is_none() && self.why.is_none() {
-            return Err(self.error("spec", "expected `spec` or `why`, came neither"));
+            return Err(self.error("spec", "expected `spec` or `why`, got neither"));
         }
         if self.depends_on.contains(&self.id) {
-            return Err(self.error("depends_on", "expected other cases, came this one"));
+            return Err(self.error("depends_on", "expected other cases, got this one"));
         }
         for name in self.environment.keys() {
             if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
-                return Err(self.error("environment", format!("expected an upper-case name, came {name:?}")));
+                return Err(self.error("environment", format!("expected an upper-case name, got {name:?}")));
             }
         }
         Ok(())
@@ -99,7 +104,7 @@ impl Case {
         let needs = |need| self.needs.contains(&need);
         let method = &self.request.method;
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return Err(self.error("request.method", format!("expected upper-case letters, came {method:?}")));
+            return Err(self.error("request.method", format!("expected upper-case letters, got {method:?}")));
         }
         if method != "GET" && !needs(Need::Post) {
             return Err(self.error("needs", format!("expected `post` beside the method {method}")));
@@ -121,7 +126,7 @@ impl Case {
         {
             return Err(self.error(
                 "operations.count",
-                format!("expected 2 to {MOST_OPERATIONS}, came {}", operations.count),
+                format!("expected 2 to {MOST_OPERATIONS}, got {}", operations.count),
             ));
         }
         if self.operations.is_some() != (needs(Need::TwoOperations) || needs(Need::Concurrent)) {
@@ -133,7 +138,7 @@ impl Case {
         if self.observe.window_ms == 0 || self.observe.window_ms > LONGEST_WINDOW_MS {
             return Err(self.error(
                 "observe.window_ms",
-                format!("expected 1 to {LONGEST_WINDOW_MS}, came {}", self.observe.window_ms),
+                format!("expected 1 to {LONGEST_WINDOW_MS}, got {}", self.observe.window_ms),
             ));
         }
         Ok(())
@@ -141,7 +146,9 @@ impl Case {
 
     fn check_script(&self) -> Result<(), CaseError> {
         if self.script.is_empty() || self.script.len() > MOST_STEPS {
-            return Err(self.error("script", format!("expected 1 to {MOST_STEPS} steps")));
+            return Err(
+                self.error("script", format!("expected 1 to {MOST_STEPS} steps, got {}", self.script.len()))
+            );
         }
         for (index, step) in self.script.iter().enumerate() {
             step.check()
@@ -161,7 +168,7 @@ impl Case {
 
     fn check_expectations(&self) -> Result<(), CaseError> {
         if self.expect.is_empty() {
-            return Err(self.error("expect", "expected at least one expectation, came none"));
+            return Err(self.error("expect", "expected at least one expectation, got none"));
         }
         let promises = self.script.iter().any(|step| step.promise.is_some());
         for (index, expectation) in self.expect.iter().enumerate() {
@@ -207,12 +214,12 @@ impl Step {
     fn check(&self) -> Result<(), Problem> {
         let problem = |field: &str, problem: String| Err((field.to_owned(), problem));
         match (self.status, &self.raw_head) {
-            (None, None) => return problem("status", "expected `status` or `raw_head`, came neither".into()),
+            (None, None) => return problem("status", "expected `status` or `raw_head`, got neither".into()),
             (Some(_), Some(_)) => {
-                return problem("raw_head", "expected `status` or `raw_head`, came both".into());
+                return problem("raw_head", "expected `status` or `raw_head`, got both".into());
             }
             (Some(status), None) if !(200..=599).contains(&status) => {
-                return problem("status", format!("expected 200 to 599, came {status}"));
+                return problem("status", format!("expected 200 to 599, got {status}"));
             }
             (None, Some(_)) if !self.headers.is_empty() => {
                 return problem("headers", "expected none beside `raw_head`".into());
@@ -237,17 +244,17 @@ impl Step {
             return problem("body", "expected at least 2 bytes for a reset in the body".into());
         }
         if self.trickle.is_some_and(|trickle| trickle.chunk_bytes == 0) {
-            return problem("trickle.chunk_bytes", "expected at least 1, came 0".into());
+            return problem("trickle.chunk_bytes", "expected at least 1, got 0".into());
         }
-        if self.repeat == 0 || self.repeat > 10_000 {
-            return problem("repeat", format!("expected 1 to 10000, came {}", self.repeat));
+        if !(1..=MOST_REPEATS).contains(&self.repeat) {
+            return problem("repeat", format!("expected 1 to {MOST_REPEATS}, got {}", self.repeat));
         }
         for (index, interim) in self.interim.iter().enumerate() {
             let status = interim.status;
             if !(100..=199).contains(&status) || status == 101 {
                 return problem(
                     &format!("interim[{index}].status"),
-                    format!("expected 100 to 199 and not 101, came {status}"),
+                    format!("expected 100 to 199 and not 101, got {status}"),
                 );
             }
             fields(&format!("interim[{index}].headers"), &interim.headers)?;
@@ -261,10 +268,7 @@ fn fields(field: &str, headers: &[(String, HeaderValue)]) -> Result<(), Problem>
         let field = format!("{field}[{index}]");
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(token) {
-            return Err((
-                field,
-                format!("expected a field name, came {name:?}; use `raw_head` for oddities"),
-            ));
+            return Err((field, format!("expected a field name, got {name:?}; use `raw_head` for oddities")));
         }
         if let HeaderValue::Literal(text) = value {
             bytes(&field, text)?;
@@ -279,7 +283,7 @@ fn fields(field: &str, headers: &[(String, HeaderValue)]) -> Result<(), Problem>
 fn bytes(field: &str, text: &str) -> Result<(), Problem> {
     match text.chars().find(|character| u32::from(*character) > 255) {
         Some(character) => {
-            Err((field.to_owned(), format!("expected code points 0 to 255, came {character:?}")))
+            Err((field.to_owned(), format!("expected code points 0 to 255, got {character:?}")))
         }
         None => Ok(()),
     }

@@ -1,10 +1,9 @@
 //! One expectation at a time.
 
-use super::sentence::{count, exactly, seconds};
+use super::sentence::{counted, exactly, seconds};
 use super::view::{Attempt, Gap, Promised, View};
 use crate::case::Precision;
 use crate::expectation::{Expectation, Soft};
-use crate::trace::ExitMeaning;
 use crate::verdict::{Reason, VerdictKind};
 
 /// Stamps of the two sides of a socket and the grain of timers; what is less than this early is not early.
@@ -69,20 +68,20 @@ fn attempts(min: Option<u32>, max: Option<u32>, view: &View<'_>) -> Finding {
         let at_least = if view.flooded { "at least " } else { "" };
         let sentence = format!(
             "sent {at_least}{} in {}; at most {max} {} expected",
-            count(most as usize, "request"),
+            counted(most as usize, "request"),
             seconds(view.watched_us()),
             if max == 1 { "was" } else { "were" }
         );
         return Finding::fail(Reason::TooManyAttempts, sentence);
     }
     if min.is_some_and(|min| least < min) {
-        let sentence = format!("sent {}", count(least as usize, "request"));
+        let sentence = format!("sent {}", counted(least as usize, "request"));
         return Finding::new(VerdictKind::Vacuous, Reason::NeverRetried, sentence);
     }
     let behind_the_script = |attempts: &Vec<Attempt<'_>>| {
         attempts.last().and_then(|last| last.answer).is_some_and(|answer| answer.step.is_none())
     };
-    let sent = format!("sent {}", count(most as usize, "request"));
+    let sent = format!("sent {}", counted(most as usize, "request"));
     if max.is_none() || view.ended() || view.operations.values().all(behind_the_script) {
         Finding::pass(sent)
     } else {
@@ -119,9 +118,8 @@ fn not_before(view: &View<'_>) -> Option<Finding> {
     let gaps = view.all_gaps();
     let promised: Vec<(&Gap, Promised)> =
         gaps.iter().filter_map(|gap| gap.promise.map(|promise| (gap, promise))).collect();
-    let early: Vec<Finding> = promised.iter().filter_map(|(gap, promise)| too_early(gap, *promise)).collect();
     let mut imprecise = None;
-    for finding in early {
+    for finding in promised.iter().filter_map(|(gap, promise)| too_early(gap, *promise)) {
         if finding.kind == VerdictKind::Fail {
             return Some(finding);
         }
@@ -155,7 +153,7 @@ fn not_before(view: &View<'_>) -> Option<Finding> {
 
 fn not_faster_than_control(view: &View<'_>) -> Option<Finding> {
     let control = view.control_gaps?;
-    let mut slowest: Option<Finding> = None;
+    let mut first = None;
     for (gap, own_us) in view.gaps(1).iter().zip(control) {
         let fact = format!(
             "attempt {} arrived {} after the refusal; without the field it comes after {}",
@@ -166,9 +164,9 @@ fn not_faster_than_control(view: &View<'_>) -> Option<Finding> {
         if gap.us.saturating_mul(2) < *own_us && own_us - gap.us > CONTROL_NOISE_US {
             return Some(Finding::fail(Reason::FasterThanControl, fact));
         }
-        slowest = slowest.or(Some(Finding::pass(fact)));
+        first = first.or(Some(Finding::pass(fact)));
     }
-    slowest
+    first
 }
 
 fn silence(window_us: u64, view: &View<'_>) -> Finding {
@@ -194,7 +192,7 @@ fn silence(window_us: u64, view: &View<'_>) -> Finding {
     if let Some(sentence) = after_it {
         return Finding::pass(sentence);
     }
-    if let Some(exit) = view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
+    if let Some(exit) = view.own_exit() {
         let after = seconds(view.since_contact(exit.at_us));
         return Finding::pass(format!(
             "ended {after} after first contact, without another attempt{}",
@@ -221,15 +219,18 @@ fn same_request(names: &[String], view: &View<'_>) -> Option<Finding> {
         }
     }
     (compared > 0)
-        .then(|| Finding::pass(format!("{} the same as the first", count(compared, "later attempt"))))
+        .then(|| Finding::pass(format!("{} the same as the first", counted(compared, "later attempt"))))
 }
 
+/// What a client sent is escaped: a sentence is printed to terminals.
 fn difference(first: &Attempt<'_>, later: &Attempt<'_>, names: &[String]) -> Option<String> {
     if first.method != later.method {
-        return Some(format!("has the method {}; the first had {}", later.method, first.method));
+        let (was, is) = (first.method.escape_debug(), later.method.escape_debug());
+        return Some(format!("has the method {is}; the first had {was}"));
     }
     if first.target != later.target {
-        return Some(format!("asks for {}; the first asked for {}", later.target, first.target));
+        let (was, is) = (first.target.escape_debug(), later.target.escape_debug());
+        return Some(format!("asks for {is}; the first asked for {was}"));
     }
     for name in names {
         let (was, is) = (field(first, name), field(later, name));
@@ -243,9 +244,9 @@ fn difference(first: &Attempt<'_>, later: &Attempt<'_>, names: &[String]) -> Opt
         }
         (Some(was), Some(is)) if was.complete && (was.sha256 != is.sha256 || !is.complete) => Some(format!(
             "has another body ({}{}); the first had {}",
-            count(usize::try_from(is.bytes).unwrap_or(usize::MAX), "byte"),
+            counted(usize::try_from(is.bytes).unwrap_or(usize::MAX), "byte"),
             if is.complete { "" } else { ", cut" },
-            count(usize::try_from(was.bytes).unwrap_or(usize::MAX), "byte"),
+            counted(usize::try_from(was.bytes).unwrap_or(usize::MAX), "byte"),
         )),
         _ => None,
     }
@@ -292,25 +293,24 @@ fn second_operations(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     Some(if view.ended() {
-        Finding::pass(format!("{} held back for good", count(unsent, "operation")))
+        Finding::pass(format!("{} held back for good", counted(unsent, "operation")))
     } else {
         Finding::bounded(format!(
             "{} held back for the {} watched",
-            count(unsent, "operation"),
+            counted(unsent, "operation"),
             seconds(view.watched_us())
         ))
     })
 }
 
 fn spread(least_us: u64, view: &View<'_>) -> Option<Finding> {
-    let seconds_arrivals: Vec<u64> =
+    let returns: Vec<u64> =
         view.operations.values().filter_map(|attempts| attempts.get(1)).map(|second| second.at_us).collect();
-    let (first, last) = (seconds_arrivals.iter().min()?, seconds_arrivals.iter().max()?);
-    if seconds_arrivals.len() < 2 {
+    let (first, last) = (returns.iter().min()?, returns.iter().max()?);
+    if returns.len() < 2 {
         return None;
     }
-    let fact =
-        format!("{} came back within {}", count(seconds_arrivals.len(), "operation"), seconds(last - first));
+    let fact = format!("{} came back within {}", counted(returns.len(), "operation"), seconds(last - first));
     Some(if last - first < least_us {
         Finding::fail(Reason::Herd, format!("{fact} of each other; at least {} is better", exactly(least_us)))
     } else {
@@ -324,14 +324,14 @@ fn soft(better: Soft, view: &View<'_>) -> Option<Finding> {
         Soft::Attempts { min } => {
             let made = view.operations.values().map(Vec::len).min().unwrap_or(0);
             if made < min as usize {
-                let sentence = format!("sent {}; {min} are better", count(made, "request"));
+                let sentence = format!("sent {}; {min} are better", counted(made, "request"));
                 return grade(Reason::FewAttempts, sentence);
             }
-            Some(Finding::pass(format!("sent {}", count(made, "request"))))
+            Some(Finding::pass(format!("sent {}", counted(made, "request"))))
         }
         Soft::EndsWithin { ms } => {
             let limit_us = ms.saturating_mul(1_000);
-            match view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
+            match view.own_exit() {
                 Some(exit) if view.since_contact(exit.at_us) <= limit_us => Some(Finding::pass(format!(
                     "ended {} after first contact",
                     seconds(view.since_contact(exit.at_us))
@@ -373,7 +373,7 @@ fn returns_like_control(lost: VerdictKind, view: &View<'_>) -> Option<Finding> {
         return Some(Finding::pass("comes back with and without the field".to_owned()));
     }
     let own = seconds(own_us);
-    let sentence = match view.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner) {
+    let sentence = match view.own_exit() {
         Some(exit) => {
             let code = exit.code_in_words();
             format!("without the field it comes back after {own}; with it, it ended{code} and did not")

@@ -8,7 +8,7 @@ use crate::case::{Case, Level};
 use crate::trace::{ExitMeaning, Trace};
 use crate::verdict::{Reason, Verdict, VerdictKind};
 use evaluate::{Finding, evaluate};
-use sentence::{count, seconds};
+use sentence::{counted, seconds};
 use view::View;
 
 /// What a client showed in one run of a case.
@@ -105,7 +105,7 @@ fn nothing_shown(view: &View<'_>) -> Verdict {
     } else if view.flooded {
         format!("at least {attempts} attempts, none of them sent after a refusal")
     } else {
-        format!("{} and no more", count(attempts, "attempt"))
+        format!("{} and no more", counted(attempts, "attempt"))
     };
     match view.exit {
         Some(exit) if exit.meaning == ExitMeaning::Fine => {

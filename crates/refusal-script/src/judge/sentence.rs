@@ -16,7 +16,7 @@ pub(super) fn exactly(us: u64) -> String {
 }
 
 /// `1 attempt`, `2 attempts`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(super) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

@@ -152,9 +152,14 @@ impl<'a> View<'a> {
         self.since_contact(self.end_us)
     }
 
+    /// How the client ended by itself, if it did.
+    pub(super) fn own_exit(&self) -> Option<Exit> {
+        self.exit.filter(|exit| exit.meaning != ExitMeaning::EndedByRunner)
+    }
+
     /// The client ended by itself: it will do no more.
     pub(super) fn ended(&self) -> bool {
-        self.exit.is_some_and(|exit| exit.meaning != ExitMeaning::EndedByRunner)
+        self.own_exit().is_some()
     }
 
     /// Each later attempt of an operation with the answer that came before it.

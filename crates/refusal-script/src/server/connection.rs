@@ -148,16 +148,18 @@ impl Talk {
     async fn ok(&mut self, exchange: Exchange, head: &Head) -> io::Result<After> {
         let answer = response::plain(200, OK_BODY);
         self.recorder.answer(exchange, self.recorder.answer_time(), &answer);
-        let mut written = self.half.write_all(&answer).await;
-        if written.is_ok() && head.method != "HEAD" {
-            written = self.half.write_all(OK_BODY.as_bytes()).await;
+        if let Err(error) = self.half.write_all(&answer).await {
+            self.recorder.answered(exchange, 0, false);
+            return Err(error);
         }
-        self.recorder.answered(exchange, OK_BODY.len() as u64, written.is_ok());
+        let body = if head.method == "HEAD" { "" } else { OK_BODY };
+        let (bytes, written) = response::body(&mut self.half, body.as_bytes(), None).await;
+        self.recorder.answered(exchange, bytes, written.is_ok());
         written.map(|()| After::Next)
     }
 
     async fn play(&mut self, step: &Step, exchange: Exchange, head: &Head) -> io::Result<After> {
-        response::interim(&mut self.half, step, self.recorder.answer_time()).await?;
+        response::interim(&mut self.half, step, self.recorder.interim_time()).await?;
         let time = self.recorder.answer_time();
         let answer = response::head(step, time);
         self.recorder.answer(exchange, time, &answer);

@@ -31,7 +31,8 @@ const TICK: Duration = Duration::from_millis(10);
 /// A tick later than this is recorded.
 const RECORDED_LAG: Duration = Duration::from_millis(20);
 
-/// One case on a port of its own, listening on the loopback interface until it is stopped or dropped.
+/// One case on a port of its own, listening on the loopback interface until it is stopped or dropped, or
+/// for an hour.
 ///
 /// Clients keep state per origin; a port of its own keeps one run apart from all others.
 #[derive(Debug)]
@@ -50,8 +51,13 @@ pub enum StartError {
     #[error(transparent)]
     Case(#[from] CaseError),
     /// No port could be had.
-    #[error("expected a free port on the loopback interface: {0}")]
-    Listen(io::Error),
+    #[error("cannot listen on {address}: {problem}")]
+    Listen {
+        /// Where it was to listen; port 0 stands for any that is free.
+        address: SocketAddr,
+        /// What the system says.
+        problem: io::Error,
+    },
 }
 
 impl Server {
@@ -71,8 +77,9 @@ impl Server {
     /// As [`Server::start`].
     pub async fn start_on(case: Case, address: SocketAddr) -> Result<Self, StartError> {
         case.check()?;
-        let listener = TcpListener::bind(address).await.map_err(StartError::Listen)?;
-        let address = listener.local_addr().map_err(StartError::Listen)?;
+        let cannot_listen = |problem| StartError::Listen { address, problem };
+        let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
+        let address = listener.local_addr().map_err(cannot_listen)?;
         let (case_id, operations) = (case.id.clone(), case.operation_count());
         let recorder = Arc::new(Recorder::new(case, Clock::start()));
         let accept = tokio::spawn(accept(listener, Arc::clone(&recorder)));
@@ -173,18 +180,20 @@ async fn accept(listener: TcpListener, recorder: Arc<Recorder>) {
     let mut number = 0;
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
-                    number += 1;
-                    connections.spawn(connection::serve(stream, number, Arc::clone(&recorder)));
+            accepted = listener.accept() => {
+                number += 1;
+                match accepted {
+                    Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
+                        connections.spawn(connection::serve(stream, number, Arc::clone(&recorder)));
+                    }
+                    Ok(_) => recorder.reject(number, format!("more than {MOST_CONNECTIONS} connections at once")),
+                    // Out of file descriptors, or a client that hung up already: the next one may do better.
+                    Err(error) => {
+                        recorder.reject(number, format!("no connection: {error}"));
+                        tokio::time::sleep(TICK).await;
+                    }
                 }
-                Ok(_) => recorder.reject(number, "more than 256 connections at once".to_owned()),
-                // Out of file descriptors, or a client that hung up already: the next one may do better.
-                Err(error) => {
-                    recorder.reject(number, format!("no connection: {error}"));
-                    tokio::time::sleep(TICK).await;
-                }
-            },
+            }
             Some(_) = connections.join_next() => {}
             () = &mut forgotten => return,
         }

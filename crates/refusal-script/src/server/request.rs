@@ -9,9 +9,11 @@ use tokio::sync::mpsc;
 
 use crate::clock::Clock;
 
-/// Of the request line and all field lines together.
+/// Of the request line and all field lines together, in bytes.
 const LARGEST_HEAD: usize = 64 * 1024;
+/// In bytes. It is hashed as it comes and not kept, so this bounds time and not memory.
 const LARGEST_BODY: u64 = 64 * 1024 * 1024;
+/// What one read takes at the most, in bytes.
 const PIECE: usize = 16 * 1024;
 /// Pieces that wait to be parsed; beyond it the socket itself holds the client back.
 const PIECES: usize = 8;
@@ -93,10 +95,10 @@ impl Requests {
         let (Some(method), Some(target), Some(version), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
-            return Err(format!("expected a request line, came {:?}", shorten(&start)));
+            return Err(format!("expected a request line, got {:?}", shorten(&start)));
         };
         if version != "HTTP/1.1" && version != "HTTP/1.0" {
-            return Err(format!("expected HTTP/1.1 or HTTP/1.0, came {:?}", shorten(version)));
+            return Err(format!("expected HTTP/1.1 or HTTP/1.0, got {:?}", shorten(version)));
         }
         let mut fields = Vec::new();
         loop {
@@ -105,7 +107,7 @@ impl Requests {
                 break;
             }
             let Some((name, value)) = line.split_once(':') else {
-                return Err(format!("expected a field line, came {:?}", shorten(&line)));
+                return Err(format!("expected a field line, got {:?}", shorten(&line)));
             };
             fields.push((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()));
         }
@@ -234,21 +236,21 @@ fn framing(fields: &[(String, String)]) -> Result<Framing, String> {
     if let Some(coding) = values("transfer-encoding").next() {
         // Both together are how requests are smuggled (RFC 9112 section 6.3).
         if lengths.next().is_some() {
-            return Err("expected one of Content-Length and Transfer-Encoding, came both".to_owned());
+            return Err("expected one of Content-Length and Transfer-Encoding, got both".to_owned());
         }
         if !coding.eq_ignore_ascii_case("chunked") {
-            return Err(format!("expected the transfer coding chunked, came {:?}", shorten(coding)));
+            return Err(format!("expected the transfer coding chunked, got {:?}", shorten(coding)));
         }
         return Ok(Framing::Chunked);
     }
     let Some(first) = lengths.next() else { return Ok(Framing::Length(0)) };
     if lengths.any(|other| other != first) {
-        return Err("expected one Content-Length, came several".to_owned());
+        return Err("expected one Content-Length, got several".to_owned());
     }
     let digits = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     match first.parse() {
         Ok(length) if digits && length <= LARGEST_BODY => Ok(Framing::Length(length)),
-        _ => Err(format!("expected a Content-Length of at most {LARGEST_BODY}, came {:?}", shorten(first))),
+        _ => Err(format!("expected a Content-Length of at most {LARGEST_BODY}, got {:?}", shorten(first))),
     }
 }
 
