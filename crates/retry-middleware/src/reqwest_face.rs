@@ -69,6 +69,10 @@ impl Middleware for RetryMiddleware {
         extensions: &mut Extensions,
         next: Next<'_>,
     ) -> reqwest_middleware::Result<Response> {
+        if !matches!(request.url().scheme(), "http" | "https") {
+            // The client refuses it unsent, and would again after any wait.
+            return next.run(request, extensions).await;
+        }
         let place = extensions.get_or_insert_default::<SharedRequest>().clone();
         let recorded = Recorded::of(Some(place.clone()));
         let mut call = Call::new(&self.refusals, request, extensions, next, recorded);
@@ -196,7 +200,7 @@ fn put_together(url: Url, response: http::Response<RetryBody<Body>>) -> Response
 /// What reqwest knows of an attempt beside what HTTP/2 said.
 fn fate(error: &Error) -> Fate {
     match error {
-        Error::Reqwest(error) if error.is_connect() || error.is_builder() => Fate::NotSent,
+        Error::Reqwest(error) if error.is_connect() => Fate::NotSent,
         Error::Reqwest(error) => fate_of(error),
         Error::Middleware(_) => Fate::Lost,
     }

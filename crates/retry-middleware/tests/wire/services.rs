@@ -95,6 +95,17 @@ async fn a_request_that_comes_back_as_a_stream_is_sent_once() {
     assert_eq!(server.arrivals()[1].body, b"a stream");
 }
 
+/// What can never be sent is not tried again and again.
+#[tokio::test]
+async fn a_url_that_is_not_http_is_an_error_at_once() {
+    let client = reqwest_middleware::ClientBuilder::new(crate::faces::reqwest_client())
+        .with(retry_middleware::RetryMiddleware::new(profiles::RECOMMENDED))
+        .build();
+    let answering = client.get("ftp://example.com/").send();
+    let answer = tokio::time::timeout(Duration::from_secs(60), answering).await.expect("no wait of minutes");
+    assert!(answer.unwrap_err().is_builder());
+}
+
 /// F29, through reqwest: a streaming body is sent whole, once.
 #[tokio::test]
 async fn a_streaming_reqwest_body_is_sent_once() {

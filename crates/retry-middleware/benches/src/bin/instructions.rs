@@ -121,7 +121,7 @@ where
 }
 
 fn expect_200(status: u16) -> Result<(), Failure> {
-    if status == 200 { Ok(()) } else { Err(format!("expected 200, came {status}").into()) }
+    if status == 200 { Ok(()) } else { Err(format!("expected 200, got {status}").into()) }
 }
 
 /// A middleware that does nothing: what any of them costs.
