@@ -61,7 +61,7 @@
 //!
 //! fn by_account(destination: &Destination<'_>) -> Key {
 //!     let account = destination.headers.get("x-account").and_then(|name| name.to_str().ok());
-//!     Key::new(format!("{}, account {}", destination.host, account.unwrap_or("none")))
+//!     Key::new(format!("{}, account {}", Key::of(destination), account.unwrap_or("none")))
 //! }
 //!
 //! let layer = RetryLayer::new(profiles::RECOMMENDED).with_key(by_account);
